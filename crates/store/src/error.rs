@@ -1,5 +1,7 @@
 //! Errors of a store, and their remedies.
 
+mod hint;
+
 use std::error::Error;
 use std::io;
 use std::path::PathBuf;
@@ -299,13 +301,6 @@ pub enum StoreError {
     },
 }
 
-const BY_FORCE: &str = "`--force` removes it: its tasks become unassigned, its messages stay";
-const CORRECT_ADDRESS: &str = "correct CONVOKE_STORE, or `store.path` in your configuration";
-const TO_A_SERVER: &str = "copy it to one with `convoke store move --to postgres://USER@HOST/DATABASE`, name \
-     that with CONVOKE_STORE or `store.path`, and run `convoke team init`";
-const WITH_SERVERS: &str = "install a package of Convoke, which has it, or build it with the backend: \
-     `cargo install --locked --path crates/app --features postgres`";
-
 impl StoreError {
     /// Tells whether the same request can succeed later by itself: the store is away, busy
     /// or full.
@@ -320,88 +315,6 @@ impl StoreError {
                 | BackendTrouble::Full
                 | BackendTrouble::Unconfirmed
         )
-    }
-
-    /// Returns the user's next step, if Convoke knows one.
-    pub fn hint(&self) -> Option<&'static str> {
-        let trouble = match self {
-            Self::Address { .. } => return Some(CORRECT_ADDRESS),
-            Self::NoServers => return Some(WITH_SERVERS),
-            Self::Newer { .. } => {
-                return Some("update convoke, or name another store with CONVOKE_STORE");
-            }
-            Self::Older { .. } => return Some("run `convoke status`, which updates the store"),
-            Self::NoTask { .. } => return Some("run `convoke task tree` to list the tasks"),
-            Self::Taken { .. } => return Some("run the command again"),
-            Self::NoAgent { .. } => {
-                return Some("run `convoke agent list`, or add it with `convoke agent add`");
-            }
-            Self::AgentExists { .. } => {
-                return Some("choose another name; `convoke agent list` shows those in use here");
-            }
-            Self::AgentBusy { .. } => return Some(BY_FORCE),
-            Self::Folder { .. } => return Some("name another store with CONVOKE_STORE"),
-            Self::ManyRuns { .. } => return Some("type more of the id"),
-            Self::OutOfTurn { .. } => {
-                return Some("another process works on this run; wait until it has finished");
-            }
-            Self::NoRun { .. } => return Some("see `convoke runs`"),
-            Self::NoProject { .. } => {
-                return Some("run `convoke project list` to see all projects");
-            }
-            Self::SameProject { .. } => {
-                return Some("run it in the folder of the project that gets the tasks");
-            }
-            Self::NoMessage { .. } => {
-                return Some("`convoke inbox --all` lists messages with their numbers");
-            }
-            Self::Waits { .. } => {
-                return Some("`convoke task show ID` lists what a task comes after");
-            }
-            Self::NotSiblings { .. } => {
-                return Some("move it first with `convoke task move ID --under PARENT`");
-            }
-            Self::RemovedParent { .. } => return Some("restore that task first"),
-            Self::NotRemoved { .. } => {
-                return Some("run `convoke task restore` to list what was removed");
-            }
-            Self::CannotUndo { .. } => {
-                return Some(
-                    "`convoke task log` lists the changes; `convoke task edit` changes the task",
-                );
-            }
-            Self::OfUser { .. } => return Some("only the user can undo it, in their own terminal"),
-            Self::JudgedSince { .. } => {
-                return Some(
-                    "record another verdict: `convoke task pass ID --by ROLE` or `convoke task fail`",
-                );
-            }
-            Self::Foreign { .. } => return Some("name another file with CONVOKE_STORE"),
-            Self::Open { trouble, .. } | Self::Failed { trouble, .. } => *trouble,
-            _ => return self.team_hint(),
-        };
-        trouble.hint()
-    }
-
-    /// Returns the next step about a team; other errors have none.
-    const fn team_hint(&self) -> Option<&'static str> {
-        match self {
-            Self::OwnerUpdates { .. } => Some(
-                "ask the store's owner to run `convoke status` with this version, or use the \
-                 version that the team has",
-            ),
-            Self::TeamNeedsServer => Some(TO_A_SERVER),
-            Self::NoTeam => Some("run `convoke team init` as the store's owner"),
-            Self::NotOwner => {
-                Some("name the store with its owner: CONVOKE_STORE=postgres://OWNER@HOST/…")
-            }
-            Self::MayNotCreateRoles => {
-                Some("have an administrator of the server run `ALTER ROLE OWNER CREATEROLE`")
-            }
-            Self::NoMember { .. } => Some("run `convoke team members` to list them"),
-            Self::RoleExists { .. } => Some("choose another name"),
-            _ => None,
-        }
     }
 
     /// Tells whether a server did not answer, or not in time.

@@ -3,7 +3,7 @@
 //!
 //! A lane's row names the generation and the attempt that may add to it. Everything that a worker writes
 //! names both, in the same transaction as the check, so a worker that was frozen, cut off or replaced
-//! cannot add a line or an answer, whatever it believes itself.
+//! cannot add a line or an answer, even if it believes that it is the last one.
 
 use jiff::{SignedDuration, Timestamp};
 

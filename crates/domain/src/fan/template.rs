@@ -119,9 +119,8 @@ pub fn enclosed(text: &str) -> String {
 
 /// Returns a word that occurs in none of the values, the same for the same values.
 fn delimiter(values: &[String]) -> String {
-    let mut hash = values.iter().fold(FNV_START, |hash, value| {
-        value.bytes().chain([0]).fold(hash, |hash, byte| fnv(hash, byte))
-    });
+    let mut hash =
+        values.iter().fold(FNV_START, |hash, value| value.bytes().chain([0]).fold(hash, fnv));
     loop {
         let word = format!("item-{:08x}", hash >> 32);
         if values.iter().all(|value| !value.contains(&word)) {
