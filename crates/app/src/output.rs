@@ -160,15 +160,12 @@ impl Output {
         Ok(self.out.flush().map_err(OutputError)?)
     }
 
-    /// Tells whether a person watches, on a terminal where lines can be drawn again. Without colours
-    /// they can be drawn as well.
-    #[expect(clippy::disallowed_methods, reason = "this is the door")]
+    /// Tells whether a person watches, on a terminal where lines can be drawn again.
     pub fn is_terminal(&self) -> bool {
-        let moves = self.is_drawn_on && !env::is_dumb_terminal();
-        moves && io::stderr().is_terminal() && io::stdout().is_terminal()
+        self.is_watched() && self.is_shown
     }
 
-    /// Tells whether lines can be drawn again below messages, whether or not stdout is a terminal, too.
+    /// Tells whether lines on stderr can be drawn again. Without colours they can be, too.
     #[expect(clippy::disallowed_methods, reason = "this is the door")]
     pub fn is_watched(&self) -> bool {
         self.is_drawn_on && !env::is_dumb_terminal() && io::stderr().is_terminal()

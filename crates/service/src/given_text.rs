@@ -36,9 +36,10 @@ pub fn read_text(path: &Path, most_bytes: u64) -> Result<String, Failure> {
 pub fn read_bytes(path: &Path, most_bytes: u64) -> Result<Vec<u8>, Failure> {
     file::bytes(path, most_bytes).ok_or_else(|| {
         let path = path.to_owned();
-        let error = match path.exists() {
-            true => GivenTextError::NoBytes { path, most_bytes },
-            false => GivenTextError::Absent { path },
+        let error = if path.exists() {
+            GivenTextError::NoBytes { path, most_bytes }
+        } else {
+            GivenTextError::Absent { path }
         };
         Failure::new(ErrorClass::Prerequisite, error)
     })

@@ -151,9 +151,7 @@ pub fn status(session: &Session) -> Result<StatusReport, Failure> {
     let unread = unread(session, &workspace, agent.as_deref())?;
     let hooks = hooks_of_clients(session);
     let runs = list_runs(session)?;
-    let is_ended_design =
-        |run: &&RunSummaryReport| run.kind == "design" && run.state == RunState::Ended.name();
-    let last_design = runs.iter().find(is_ended_design);
+    let last_design = runs.iter().find(|run| run.is_ended_design());
     let last_design = last_design.map(|run| run.feature.clone());
     let lanes = lanes(session)?;
     let designs = designs(session, &workspace, runs, &lanes)?;
@@ -168,6 +166,7 @@ pub fn status(session: &Session) -> Result<StatusReport, Failure> {
     let (with, without): (Vec<_>, Vec<_>) = there.iter().partition(|client| is_installed(client));
     let lacks_hooks = with.is_empty();
     let without_hooks = without.iter().filter(|client| Client::WITH_HOOKS.contains(client));
+    let stopped = designs.iter().find(|run| run.state == RunState::Stopped.name());
     let state = ProjectState {
         current: tasks.current.clone(),
         waiting: missed_folder(session, &workspace)?.map(|folder| folder.command),
@@ -177,10 +176,7 @@ pub fn status(session: &Session) -> Result<StatusReport, Failure> {
         without_hooks: without_hooks.map(|client| client.name()).filter(|_| lacks_hooks).collect(),
         unread: unread.first().map_or(0, |unread| unread.count),
         has_design: last_design.is_some(),
-        stopped_run: designs
-            .iter()
-            .find(|run| run.state == RunState::Stopped.name())
-            .map(|run| run.run.clone()),
+        stopped_run: stopped.map(|run| run.run.clone()),
     };
     Ok(StatusReport {
         folder: session.absolute_project().display().to_string(),

@@ -44,7 +44,7 @@ pub(super) fn short() -> Result<Vec<Row>, Error> {
 pub(super) fn fan() -> Result<Vec<Row>, Error> {
     let top = tempfile::tempdir()?;
     let short = Client::create(&top.path().join("fan"), SHORT)?;
-    let items: String = (0..LANES).map(|number| format!("item {number}\n")).collect();
+    let items = (0..LANES).map(|number| format!("item {number}\n")).collect::<Vec<_>>().concat();
     fs::write(short.folder.join("items.txt"), items)?;
     let all =
         |start: &dyn Fn() -> Result<(), Error>| stopwatch(|| (0..LANES).try_for_each(|_| start()));

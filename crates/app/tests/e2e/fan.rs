@@ -2,10 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex};
-use std::thread;
 
 use serde_json::{Value, json};
 
@@ -13,10 +11,9 @@ use crate::fan_server::{FanServer, item_of};
 use crate::harness::{Outcome, Project, set_mode};
 
 const CONFIG: &str = "../home/.config/convoke/config.toml";
-const CONVOKE: &str = env!("CARGO_BIN_EXE_convoke");
 
 /// A project whose user has the server's API.
-fn project(server: &FanServer) -> Project {
+pub(crate) fn project(server: &FanServer) -> Project {
     Project::new()
         .file(CONFIG, server.config())
         .variable("IT_KEY", "sk-very-secret-0123456789")
@@ -27,18 +24,18 @@ fn echo() -> FanServer {
     FanServer::start(|prompt| Some(format!("seen {}", item_of(prompt))))
 }
 
-const ASK: [&str; 4] = ["fan", "--agent", "http:it", "What is {{item}}?"];
+pub(crate) const ASK: [&str; 4] = ["fan", "--agent", "http:it", "What is {{item}}?"];
 
-fn fan(project: &Project, more: &[&str]) -> Outcome {
+pub(crate) fn fan(project: &Project, more: &[&str]) -> Outcome {
     project.run(&[&ASK, more].concat())
 }
 
 /// Returns the results that a call printed.
-fn results(outcome: &Outcome) -> Vec<Value> {
+pub(crate) fn results(outcome: &Outcome) -> Vec<Value> {
     outcome.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-fn answers(outcome: &Outcome) -> Vec<String> {
+pub(crate) fn answers(outcome: &Outcome) -> Vec<String> {
     let text = |line: &Value| line["answer"].as_str().unwrap_or_default().to_owned();
     results(outcome).iter().map(text).collect()
 }
@@ -49,7 +46,7 @@ fn sorted(mut items: Vec<String>) -> Vec<String> {
 }
 
 /// Returns the id of the only run.
-fn run_of(project: &Project) -> String {
+pub(crate) fn run_of(project: &Project) -> String {
     let runs = project.run(&["runs", "--json"]);
     let runs: Value = serde_json::from_str(&runs.stdout).unwrap();
     assert_eq!(runs.as_array().unwrap().len(), 1, "{runs}");
@@ -210,7 +207,7 @@ fn convoke_asks_once_more_for_an_answer_that_does_not_fit() {
 #[test]
 fn a_budget_stops_the_run_and_the_rest_waits() {
     let server = echo();
-    let items: String = (1..=8).map(|number| format!("n{number}\n")).collect();
+    let items = (1..=8).map(|number| format!("n{number}\n")).collect::<Vec<_>>().concat();
     let project = project(&server).file("items.txt", items);
     let words = ["--lines", "items.txt", "--parallel", "1"];
     let short = fan(&project, &[&words[..], &["--budget", "250"]].concat());
@@ -247,7 +244,7 @@ fn a_run_stops_where_every_further_lane_would_fail() {
         let is_down = failing.load(Ordering::SeqCst) == 0;
         (!is_down).then(|| format!("seen {}", item_of(prompt)))
     });
-    let items: String = (1..=40).map(|number| format!("n{number}\n")).collect();
+    let items = (1..=40).map(|number| format!("n{number}\n")).collect::<Vec<_>>().concat();
     let project = project(&server).file("items.txt", items);
     let words = ["--lines", "items.txt", "--parallel", "1"];
     let down = fan(&project, &words);
@@ -258,102 +255,6 @@ fn a_run_stops_where_every_further_lane_would_fail() {
     count.store(1, Ordering::SeqCst);
     let up = fan(&project, &words);
     assert_eq!((up.code, answers(&up).len()), (Some(0), 40), "{up}");
-}
-
-/// A server that reports each item before it answers, and waits for a word.
-fn held() -> (FanServer, Receiver<String>, Sender<()>) {
-    let (tell, told) = channel();
-    let (go, waits) = channel::<()>();
-    let (tell, waits) = (Mutex::new(tell), Mutex::new(waits));
-    let server = FanServer::start(move |prompt| {
-        let item = item_of(prompt);
-        tell.lock().unwrap().send(item.clone()).unwrap_or_default();
-        waits.lock().unwrap().recv().ok()?;
-        Some(format!("seen {item}"))
-    });
-    (server, told, go)
-}
-
-// F-10
-#[test]
-fn one_process_works_on_a_run() {
-    let (server, told, go) = held();
-    let project = project(&server).file("items.txt", "a\n");
-    thread::scope(|threads| {
-        let first = threads.spawn(|| fan(&project, &["--lines", "items.txt"]));
-        told.recv().unwrap();
-        let second = fan(&project, &["--lines", "items.txt"]);
-        assert_eq!(second.code, Some(3), "{second}");
-        assert!(second.stderr.contains("cannot work on run fan-"), "{second}");
-        let listed = project.stdout(&["runs"]);
-        assert!(listed.contains("running"), "{listed}");
-        go.send(()).unwrap();
-        assert_eq!(first.join().unwrap().code, Some(0));
-    });
-    assert_eq!(server.items(), ["a"]);
-}
-
-// F-7: what was answered before an interruption or a kill is there, and is not asked for again.
-#[test]
-fn a_run_that_is_stopped_or_killed_asks_for_what_is_missing() {
-    let (server, told, go) = held();
-    let project = project(&server).file("items.txt", "a\nb\nc\n");
-    let words = [&ASK[..], &["--lines", "items.txt", "--parallel", "1"]].concat();
-    for (signal, code, done, next) in
-        [("-INT", Some(130), "seen a", "b"), ("-KILL", None, "seen b", "c")]
-    {
-        let child = project.command(CONVOKE.as_ref(), &words).spawn().unwrap();
-        told.recv().unwrap();
-        go.send(()).unwrap();
-        // The next request comes after the answer was written down.
-        assert_eq!(told.recv().unwrap(), next);
-        let pid = child.id().to_string();
-        project.shell(&format!("kill {signal} {pid}"), "");
-        let ended = child.wait_with_output().unwrap();
-        assert_eq!(ended.status.code(), code, "{ended:?}");
-        // The request that hangs ends with the client.
-        go.send(()).unwrap();
-        let listed = project.stdout(&["runs"]);
-        assert!(listed.contains("stopped"), "{listed}");
-        let kept = project.run(&["show", &run_of(&project), "--artifact", "results"]);
-        assert!(answers(&kept).contains(&done.to_owned()), "{kept}");
-    }
-    go.send(()).unwrap();
-    let rest = project.run(&["resume"]);
-    assert_eq!(answers(&rest), ["seen a", "seen b", "seen c"], "{rest}");
-    assert_eq!(server.items(), ["a", "b", "b", "c", "c"], "a request on its way is repeated");
-}
-
-// F-6, F-7: the tests of kills do this with 1,000 items and 50 kills.
-#[test]
-fn a_run_that_is_killed_several_times_repeats_no_answer() {
-    let (tell, told) = channel();
-    let tell = Mutex::new(tell);
-    let server = FanServer::start(move |prompt| {
-        tell.lock().unwrap().send(()).unwrap_or_default();
-        Some(format!("seen {}", item_of(prompt)))
-    });
-    let items: String = (0..60).map(|number| format!("n{number:02}\n")).collect();
-    let project = project(&server).file("items.txt", items);
-    let words = [&ASK[..], &["--lines", "items.txt", "--parallel", "3"]].concat();
-    let mut answered = BTreeSet::new();
-    for requests in [1, 8, 3, 5, 2, 7] {
-        let mut child = project.command(CONVOKE.as_ref(), &words).spawn().unwrap();
-        told.iter().take(requests).for_each(drop);
-        child.kill().unwrap();
-        child.wait().unwrap();
-        told.try_iter().for_each(drop);
-        let asked: BTreeSet<_> = server.items().into_iter().collect();
-        assert!(asked.is_disjoint(&answered), "{asked:?} {answered:?}");
-        let kept = project.run(&["show", &run_of(&project), "--artifact", "results"]);
-        let item = |line: &Value| line["item"].as_str().unwrap().to_owned();
-        answered = results(&kept).iter().map(item).collect();
-    }
-    let rest = project.run(&words);
-    assert_eq!((rest.code, answers(&rest).len()), (Some(0), 60), "{rest}");
-    let asked: BTreeSet<_> = server.items().into_iter().collect();
-    assert!(asked.is_disjoint(&answered) && !answered.is_empty());
-    assert_eq!(asked.len() + answered.len(), 60);
 }
 
 // F-5
@@ -408,7 +309,8 @@ fn a_read_only_agent_that_changes_the_tree_is_noticed() {
 #[test]
 fn a_hundred_thousand_items_are_listed_with_three_requests() {
     let server = echo();
-    let items: String = (0..100_000).map(|number| format!("n{}\n", number % 3)).collect();
+    let items =
+        (0..100_000).map(|number| format!("n{}\n", number % 3)).collect::<Vec<_>>().concat();
     let project = project(&server).file("items.txt", items);
     let outcome = fan(&project, &["--lines", "items.txt"]);
     assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);

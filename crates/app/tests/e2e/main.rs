@@ -53,6 +53,7 @@ mod documents;
 mod documents_not_run;
 mod fan;
 mod fan_server;
+mod fan_stops;
 mod git_programs;
 mod harness;
 mod hook;

@@ -40,7 +40,7 @@ impl FanGround {
         fs::write(config, server.config()).unwrap();
         let project = top.path().join("project");
         fs::create_dir(&project).unwrap();
-        let lines: String = (0..items).map(|number| format!("n{number:04}\n")).collect();
+        let lines = (0..items).map(|number| format!("n{number:04}\n")).collect::<Vec<_>>().concat();
         fs::write(project.join("items.txt"), lines).unwrap();
         Self { top, server, left, reached }
     }

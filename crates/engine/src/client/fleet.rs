@@ -70,7 +70,7 @@ mod tests {
     use convoke_domain::lane::event::{LaneEvent, TurnEnd};
 
     const LIMITS: Limits = Limits {
-        wall: Duration::from_secs(60),
+        wall: Duration::from_mins(1),
         first_byte: Duration::from_secs(9),
         stall: Duration::from_millis(1500),
         grace: Duration::from_secs(5),

@@ -8,6 +8,7 @@ use convoke_domain::design::event::{Millis, Stamped};
 use convoke_domain::design::forecast::COMPARED;
 use convoke_domain::design::timeline::{LaneBar, Timeline};
 use convoke_domain::design::walk::{DesignEnding, DesignWalk, Next};
+use convoke_domain::lane::event::Usage;
 use convoke_domain::lane::forecast::Range;
 use convoke_domain::lane::ledger::{LaneEntry, Sum};
 use convoke_domain::lane::outcome::LaneOutcome;
@@ -129,7 +130,7 @@ fn needed(spent: Sum) -> WayUsage {
     let is_whole = spent.lanes > 0 && spent.without_usage == 0 && spent.partial_usage == 0;
     let usage = is_whole.then_some(spent.usage);
     WayUsage {
-        tokens: usage.map(|usage| usage.tokens()),
+        tokens: usage.map(Usage::tokens),
         micro_dollars: usage
             .filter(|_| spent.without_money == 0)
             .and_then(|usage| usage.micro_dollars),

@@ -95,9 +95,10 @@ impl LaneOrder<'_> {
         };
         let found = collected(&result);
         // No agent failed then; the spent amount is worth reporting.
-        let reason = match found.status {
-            CollectedStatus::BudgetSpent => Some(Unanswered::OverBudget { said: why.clone() }),
-            _ => found.reason,
+        let reason = if found.status == CollectedStatus::BudgetSpent {
+            Some(Unanswered::OverBudget { said: why.clone() })
+        } else {
+            found.reason
         };
         let mut end = LaneEnd {
             status: found.status,

@@ -189,7 +189,7 @@ impl Asker<'_> {
     }
 
     fn run_lane(&self, line: &Line, label: &str, prompt: &str) -> Result<LaneRun, Failure> {
-        let lane = LaneRequest {
+        let request = LaneRequest {
             label: Some(label),
             model: self.settings.model.as_deref(),
             effort: self.settings.effort.as_deref(),
@@ -208,7 +208,7 @@ impl Asker<'_> {
             }
             ControlFlow::Continue(())
         };
-        lane.run_with_progress(self.session, scratch.path(), &self.reporter, &mut on_progress)
+        request.run_with_progress(self.session, scratch.path(), &self.reporter, &mut on_progress)
     }
 }
 

@@ -100,7 +100,7 @@ pub(super) fn go(
     let verdict = watch.end(&look);
     // A user who stops Convoke a second time must not lose the end of the journal.
     let _hold = session.interruption.hold();
-    desk.close(worked, verdict)
+    desk.close(worked, verdict.as_ref())
 }
 
 /// Returns what to ask for.
@@ -226,19 +226,17 @@ impl Desk<'_, '_> {
 
     /// Decides whether a lane without an answer is a reason to stop.
     fn stop_after(&mut self, outcome: LaneOutcome, why: &str) {
-        let ending = match outcome {
-            LaneOutcome::OverBudget => FanEnding::OverBudget(why.to_owned()),
-            LaneOutcome::Auth
-            | LaneOutcome::RateLimited
-            | LaneOutcome::RefusedFlags
-            | LaneOutcome::NotStarted => {
-                FanEnding::Hopeless(format!("the agent {}: {why}", outcome.words()))
-            }
-            _ if self.failures >= MOST_FAILURES => FanEnding::Hopeless(format!(
+        let ending = if outcome == LaneOutcome::OverBudget {
+            FanEnding::OverBudget(why.to_owned())
+        } else if fails_for_all(outcome) {
+            FanEnding::Hopeless(format!("the agent {}: {why}", outcome.words()))
+        } else if self.failures >= MOST_FAILURES {
+            FanEnding::Hopeless(format!(
                 "{MOST_FAILURES} lanes in a row gave no answer; the last one {}: {why}",
                 outcome.words()
-            )),
-            _ => return,
+            ))
+        } else {
+            return;
         };
         self.stop.get_or_insert(ending);
     }
@@ -284,7 +282,7 @@ impl Desk<'_, '_> {
     fn close(
         mut self,
         worked: Result<(), Failure>,
-        verdict: Option<TreeVerdict>,
+        verdict: Option<&TreeVerdict>,
     ) -> Result<FanReport, Failure> {
         let Course { session, workspace, run, .. } = *self.course;
         let is_settled = self.journal.record().is_settled();
@@ -305,8 +303,19 @@ impl Desk<'_, '_> {
             self.show_one(place)?;
         }
         let report = FanReport::new(workspace, run, self.journal.record(), state)?;
-        Ok(report.ended(&ending, self.counts, verdict.as_ref()))
+        Ok(report.ended(&ending, self.counts, verdict))
     }
+}
+
+/// Tells whether a lane of the same agent would fail in the same way.
+const fn fails_for_all(outcome: LaneOutcome) -> bool {
+    matches!(
+        outcome,
+        LaneOutcome::Auth
+            | LaneOutcome::RateLimited
+            | LaneOutcome::RefusedFlags
+            | LaneOutcome::NotStarted
+    )
 }
 
 fn work_through(asker: &Asker<'_>, line: &Line, jobs: &[Job], next: &AtomicUsize) {

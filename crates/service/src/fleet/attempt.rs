@@ -75,8 +75,8 @@ pub fn run_attempt(
 ) -> Result<AttemptEnd, Failure> {
     let store = open_store(session)?;
     let AttemptRequest { fence, worker, .. } = request;
-    let begin = || store.begin_attempt(fence, worker, session.now());
-    let begun = patiently(LONGEST, cancel, begin).map_err(refused)?;
+    let attempt = || store.begin_attempt(fence, worker, session.now());
+    let begun = patiently(LONGEST, cancel, attempt).map_err(refused)?;
     let BeginAnswer::Begun { lane, prompt } = begun else { return Ok(AttemptEnd::Superseded) };
     let lines = AttemptLines::new(&*store, &*session.clock, fence, cancel);
     let (outcome, report) = thread::scope(|threads| {
@@ -154,8 +154,8 @@ fn run_order(
     };
     let mut report = run_one(&of_lane, &lane, &LaneChecks::default(), &mut |progress| {
         if let LaneProgress::Said(event) = progress {
-            let line = LaneEventLine::said(event, session.now());
-            lines.add(serde_json::to_string(&line).unwrap_or_default());
+            let said = LaneEventLine::said(event, session.now());
+            lines.add(serde_json::to_string(&said).unwrap_or_default());
         }
         ControlFlow::Continue(())
     })?;

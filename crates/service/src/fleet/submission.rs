@@ -137,7 +137,7 @@ impl LaneSubmission {
             let error = SubmissionError::Name { name: name.clone() };
             return Err(Failure::new(ErrorClass::Usage, error));
         }
-        let named = hash(&format!("{}\n{name}", workspace.scope.project));
+        let named = hash(format!("{}\n{name}", workspace.scope.project));
         Ok(format!("n-{}", named.chars().take(24).collect::<String>()))
     }
 }

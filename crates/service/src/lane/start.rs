@@ -127,12 +127,8 @@ impl LaneRequest<'_> {
                 let program = fleet_program(session)?;
                 let variables = in_lane(fleet_variables(session), &scratch, &self.inside(session));
                 let convoke = session.environment.program();
-                let companion = ClientProgram {
-                    agent: Client::Fleet,
-                    program: &program,
-                    convoke: &convoke,
-                    variables,
-                };
+                let (agent, program) = (Client::Fleet, program.as_path());
+                let companion = ClientProgram { agent, program, convoke: &convoke, variables };
                 let command = FleetCommand::new(offer, self.limits);
                 let request = ClientRequest { fleet: Some(&command), ..request };
                 run(&Runner::Program(companion), &request)

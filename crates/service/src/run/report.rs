@@ -45,6 +45,11 @@ pub struct RunSummaryReport {
 }
 
 impl RunSummaryReport {
+    /// Tells whether it is a design that completed.
+    pub(crate) fn is_ended_design(&self) -> bool {
+        self.kind == "design" && self.state == RunState::Ended.name()
+    }
+
     /// Returns the state of the run: `ended, DEGRADED, 2 undecided`.
     pub fn standing(&self) -> String {
         let degraded = if self.degraded == Some(true) { ", DEGRADED" } else { "" };

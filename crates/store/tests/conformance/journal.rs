@@ -42,7 +42,7 @@ pub(super) fn journals_only_grow(store: &dyn Store) {
     assert_eq!(later, ["answered"]);
     let one_event = |seq| store.event(&one, seq).unwrap().map(|entry| entry.kind);
     assert_eq!(
-        [0, 2, 3, 4].map(one_event).map(|kind| kind.unwrap_or_default()),
+        [0, 2, 3, 4].map(one_event).map(Option::unwrap_or_default),
         ["", "asked", "answered", ""]
     );
     assert_eq!(store.verify("app", &one).unwrap(), Integrity::Sound);
