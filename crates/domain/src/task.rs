@@ -10,6 +10,7 @@ pub mod next;
 pub mod order;
 pub mod outline;
 pub mod priority;
+pub mod title;
 pub mod tree;
 
 use jiff::Timestamp;

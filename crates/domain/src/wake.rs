@@ -13,6 +13,7 @@ pub mod layout;
 pub mod news;
 pub mod next_step;
 mod plan_section;
+pub(crate) mod voice;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -20,7 +21,7 @@ use std::sync::Arc;
 use self::deeds::KnownDeeds;
 use self::frame::without_tags;
 use crate::finding::Unreadable;
-use crate::message::{ActivityLine, quote, quote_lines};
+use crate::message::{ActivityLine, QuotationMarks, quote_as_written, quote_lines};
 use crate::pin::Pin;
 use crate::plan::SearchedPlan;
 use crate::scope::AgentName;
@@ -167,11 +168,19 @@ impl WakeFit {
         }
     }
 
+    /// Returns how messages on one line show their own quotation marks.
+    pub const fn quotation_marks(self) -> QuotationMarks {
+        match self {
+            Self::Kept => QuotationMarks::Escaped,
+            Self::Seed => QuotationMarks::AsWritten,
+        }
+    }
+
     /// Renders the new message: with its lines, or on one line as the contract has it.
     fn quote(self, from: &AgentName, content: &str) -> String {
         match self {
             Self::Kept => quote_lines(from, content),
-            Self::Seed => quote(from, content),
+            Self::Seed => quote_as_written(from, content),
         }
     }
 }

@@ -32,7 +32,7 @@ use crate::workspace::{Workspace, refused, speaker};
 pub struct SayRequest {
     /// The words; `@name` mentions an agent.
     pub text: String,
-    /// Only to this agent.
+    /// Only to this agent: mentions in the text then address no other.
     pub to: Option<AgentName>,
     /// The message that it answers; without `to`, the answer goes to that message's sender.
     pub re: Option<i64>,
@@ -193,6 +193,10 @@ impl SayRequest {
     ) -> Result<Addressees, Failure> {
         let scope = &workspace.scope;
         let mut mentions = mentions(&self.text, scope, wake::settings(session)?.mentions);
+        if let Some(to) = &self.to {
+            note_not_sent(session, scope, to, mentions);
+            return Ok(Addressees { to: Some(to.clone()), mentions: Vec::new() });
+        }
         let to = match self.addressee(workspace, from)? {
             Some(address) if address.scope == *scope => Some(address.agent),
             Some(address) => {
@@ -204,16 +208,13 @@ impl SayRequest {
         Ok(Addressees { to, mentions })
     }
 
-    /// Returns the addressee: the one named, else the other end of the conversation.
+    /// Returns the other end of the conversation, if the message is an answer.
     fn addressee(
         &self,
         workspace: &Workspace,
         from: &AgentName,
     ) -> Result<Option<Address>, Failure> {
         let Workspace { store, scope } = workspace;
-        if let Some(agent) = self.to.clone() {
-            return Ok(Some(Address { scope: scope.clone(), agent }));
-        }
         let Some(id) = self.re else { return Ok(None) };
         let heard = store.message(scope, id).map_err(refused)?;
         let ScopedMessage { scope: there, message } =
@@ -238,6 +239,19 @@ impl SayRequest {
             None => store.say(scope, &message, session.now()),
         };
         said.map_err(refused)
+    }
+}
+
+/// Names the agents that a message mentions and does not reach, because it is only to another.
+fn note_not_sent(session: &Session, here: &Scope, to: &AgentName, mentioned: Vec<Address>) {
+    let is_other = |address: &Address| address.scope != *here || address.agent != *to;
+    let mentions: Vec<_> = mentioned.into_iter().filter(is_other).collect();
+    let names = Addressees { to: None, mentions }.shortest(here);
+    if !names.is_empty() {
+        let list = names.iter().map(|name| format!("@{name}")).collect::<Vec<_>>().join(", ");
+        session.reporter().say(format!(
+            "note: the message is only to @{to}; it does not reach {list}, which the text mentions"
+        ));
     }
 }
 
@@ -296,7 +310,10 @@ fn note_without_session(
         return Ok(());
     }
     let known = workspace.store.agent(scope, agent).map_err(refused)?;
-    if known.is_some_and(|known| known.session_id.is_none()) {
+    let has_own = known.as_ref().is_none_or(|known| known.session_id.is_some());
+    let sessions = workspace.store.sessions(&scope.project).map_err(refused)?;
+    let is_its = |address: &Address| address.scope == *scope && address.agent == *agent;
+    if !has_own && !sessions.iter().any(|session| is_its(&session.agent)) {
         session.reporter().say(format!(
             "note: no session here is @{agent}; this project's sessions belong to @{bound}"
         ));

@@ -34,7 +34,7 @@ pub struct InitArgs {
     dry_run: bool,
 
     /// Take back what `init` did in this project
-    #[arg(long, conflicts_with_all = ["yes", "agent", "no_guidance"])]
+    #[arg(long, conflicts_with_all = ["agent", "no_guidance"])]
     undo: bool,
 
     /// Give this project's sessions to this agent [default: the one that is set, else me]

@@ -116,10 +116,10 @@ fn the_agent_leads_although_a_mistake_hides_its_name() {
         assert!(told.contains(line), "{text}: {told}");
         // Also at the next loss, when the session is bound.
         check_leads(&start(project, &number.to_string(), "compact"));
-        // Another agent's session stays one that works.
-        let told = start(project, "before", "compact");
-        assert!(told.contains("@carol") && !told.contains("the orchestrator"), "{told}");
     }
+    // Another agent's session stays one that works.
+    let told = start(&project, "before", "compact");
+    assert!(told.contains("--as carol") && !told.contains("the orchestrator"), "{told}");
     let local = "[wake]\norchestrator = 'kim'\nagent = \"me\n";
     let project = project.file("convoke.local.toml", local);
     let told = start(&project, "kim", "startup");

@@ -98,7 +98,7 @@ fn what_the_user_wrote_since_stays() {
     reworded.stdout(&["init", "--yes"]);
     let mine = text(&reworded, "AGENTS.md").replace("This project uses", "We use");
     let reworded = reworded.file("AGENTS.md", &mine);
-    let undone = reworded.stdout(&["init", "--undo"]);
+    let undone = reworded.stdout(&["init", "--undo", "--yes"]);
     assert!(undone.contains("left as it is, Convoke's line"), "{undone}");
     assert_eq!(text(&reworded, "AGENTS.md"), mine);
 }

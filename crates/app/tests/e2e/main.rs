@@ -132,6 +132,7 @@ mod tree;
 mod upgrade;
 mod usage_sessions;
 mod wake;
+mod wake_voice;
 
 /// A file that is not included would silently test nothing.
 #[test]

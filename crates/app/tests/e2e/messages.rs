@@ -258,3 +258,32 @@ fn messages_that_are_printed_nowhere_stay_unread() {
     project.run(&["inbox", "june", "--mark"]);
     assert_eq!(project.stdout(&["inbox", "june"]), "No new messages for @june.");
 }
+
+#[test]
+fn a_message_to_one_agent_reaches_no_other() {
+    let project = Project::new().on_branch("main");
+    let said = project.run(&["say", "hello @carol, see @human", "--to", "me", "--as", "bob"]);
+    assert!(said.stdout.starts_with("message 1 sent to @me; "), "{said}");
+    let note = "note: the message is only to @me; it does not reach @carol, @human, which the text";
+    assert!(said.stderr.contains(note), "{said}");
+    for name in ["carol", "human"] {
+        assert!(!project.stdout(&["inbox", name]).contains("hello"), "{name}");
+    }
+    assert!(project.stdout(&["inbox", "me"]).contains("hello @carol"));
+}
+
+// A session that `agent use` gave to an agent is one of this project.
+#[test]
+fn a_note_denies_no_session_that_exists() {
+    let project = Project::new().in_repository("main");
+    project.stdout(&["hooks", "install", "claude", "--entries", "1"]);
+    let input =
+        format!(r#"{{"session_id":"S1","cwd":"{}","source":"startup"}}"#, project.root().display());
+    project.run_with_input(&["hook", "claude", "SessionStart"], input.as_bytes());
+    project.stdout(&["agent", "add", "dave"]);
+    project.stdout(&["agent", "use", "carol", "--session", "S1"]);
+    let said = project.run(&["say", "hello @carol", "--as", "bob"]);
+    assert!(!said.stderr.contains("no session"), "{said}");
+    let said = project.run(&["say", "hello @dave", "--as", "bob"]);
+    assert!(said.stderr.contains("note: no session here is @dave"), "{said}");
+}

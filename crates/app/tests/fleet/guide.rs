@@ -64,7 +64,7 @@ pub(crate) fn the_guide_to_a_team_shows_what_happens(server: &TestServer) {
     let (mut you, mut ana) = (Person::new(), Person::new());
     // What one user had on a laptop before.
     you.follow("convoke task add Write-the-parser");
-    let pool = server.free_port();
+    let pool = TestServer::free_port();
     let (mut printed, mut password, mut running) = (String::new(), String::new(), None);
     for block in blocks() {
         let (mark, rest) = block.split_once('\n').unwrap();

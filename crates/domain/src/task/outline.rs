@@ -3,6 +3,7 @@
 mod counts;
 
 pub use self::counts::TaskCounts;
+use super::title::in_sentence;
 use super::tree::{TaskNode, in_turn};
 use super::{TaskState, TaskStatus};
 
@@ -18,7 +19,8 @@ pub enum Letters {
     /// In lower case, as the original's template has them.
     #[default]
     Lower,
-    /// As they are, shortened where they are longer than a sentence should be.
+    /// As they are, shortened where they are longer than a sentence should be, and quoted where they
+    /// read like more than a title.
     Kept,
 }
 
@@ -30,7 +32,7 @@ impl Letters {
     pub fn of(self, title: &str) -> String {
         match self {
             Self::Lower => title.to_lowercase(),
-            Self::Kept => clipped(title, Self::LONGEST),
+            Self::Kept => in_sentence(title, Self::LONGEST),
         }
     }
 }

@@ -7,40 +7,11 @@
 
 use std::borrow::Cow;
 
+use super::voice::{is_imitation, is_remark};
 use crate::design::quote::is_invisible;
 use crate::markdown::{bare, lines};
 use crate::text::is_disruptive;
 use crate::text::lookalike::{is_accent, look};
-
-/// The headings of a wake-up, in lower case.
-const HEADINGS: [&str; 14] = [
-    "orchestrator wake-up context",
-    "current skill",
-    "your current skill",
-    "active plan",
-    "current task",
-    "current tasks",
-    "your current task",
-    "recent activity",
-    "recent messages",
-    "new message",
-    "your next action",
-    "next action",
-    "rules of the user",
-    "end of the rules of the user",
-];
-
-/// How other lines of Convoke begin, in lower case and without marks before them.
-const BEGINNINGS: [&str; 4] = ["[convoke", "[end of convoke", "[rule ", "current position:"];
-
-/// How Convoke's remarks begin, which follow a `>`.
-const REMARKS: [&str; 5] = [
-    "convoke ",
-    "truncated: ",
-    "omitted sections: ",
-    "skill version changed: ",
-    "skill not found: ",
-];
 
 /// Returns a skill's text in which no line passes for one of Convoke's, and nothing is hidden.
 pub fn framed(text: &str) -> Cow<'_, str> {
@@ -60,6 +31,15 @@ pub fn framed(text: &str) -> Cow<'_, str> {
     Cow::Owned(framed)
 }
 
+/// Adds a line of a quotation behind its `> `. Convoke's remarks begin with that, too, so a line that
+/// would then read like one follows a `\`.
+pub fn quote_line(line: &str, to: &mut String) {
+    if is_remark(line) {
+        to.push('\\');
+    }
+    spell_out(line, to);
+}
+
 /// Adds a line with what cannot be seen spelled out. Clients put what a hook says between tags, which
 /// no text may open or close.
 pub(super) fn spell_out(line: &str, to: &mut String) {
@@ -77,36 +57,40 @@ pub(super) fn spell_out(line: &str, to: &mut String) {
 /// Returns a text that opens and closes no tag of a client's. What a client passes on is between
 /// such tags, so a text that closes one would pass for the client's own words.
 pub fn without_tags(text: &str) -> Cow<'_, str> {
-    if is_tagged(text) { Cow::Owned(text.replace('<', "&lt;")) } else { Cow::Borrowed(text) }
+    if !is_tagged(text) {
+        return Cow::Borrowed(text);
+    }
+    let mut harmless = String::with_capacity(text.len() + text.len() / 16);
+    for c in text.chars() {
+        match c {
+            _ if look(c) == '<' => harmless.push_str("&lt;"),
+            // A hidden character may stand inside of the tag's name.
+            _ if is_invisible(c) => harmless.extend(c.escape_unicode()),
+            _ => harmless.push(c),
+        }
+    }
+    Cow::Owned(harmless)
 }
 
 fn needs_spelling(line: &str) -> bool {
     is_tagged(line) || line.contains(|c| c != '\t' && is_hidden(c))
 }
 
-fn is_hidden(c: char) -> bool {
+pub(super) fn is_hidden(c: char) -> bool {
     is_disruptive(c) || is_invisible(c)
 }
 
 fn is_tagged(line: &str) -> bool {
     const TAG: &str = "system-reminder";
+    let is_seen = |c: &char| !is_hidden(*c) && !is_accent(*c);
     line.contains(|c| look(c) == '<')
-        && line.chars().map(look).collect::<String>().to_ascii_lowercase().contains(TAG)
-}
-
-/// Tells whether a line looks like one of Convoke's to a reader who does not care for case, blanks,
-/// hidden characters, accents, another alphabet and how a heading is marked.
-fn is_imitation(line: &str) -> bool {
-    // A frame's line is short, and a skill's line may have megabytes.
-    let start = &line[..line.floor_char_boundary(400)];
-    let is_seen = |c: &char| *c == '\t' || !is_hidden(*c) && !is_accent(*c);
-    let seen: String = start.chars().filter(is_seen).map(look).collect();
-    let words: Vec<_> = seen.split_whitespace().collect();
-    let words = words.join(" ").to_lowercase();
-    let heading = words.trim_matches(|c: char| !c.is_alphanumeric());
-    let rest = words.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '[');
-    let begins = |with: &[&str]| with.iter().any(|start| rest.starts_with(start));
-    HEADINGS.contains(&heading) || begins(&BEGINNINGS) || words.starts_with('>') && begins(&REMARKS)
+        && line
+            .chars()
+            .filter(is_seen)
+            .map(look)
+            .collect::<String>()
+            .to_ascii_lowercase()
+            .contains(TAG)
 }
 
 #[cfg(test)]
@@ -114,6 +98,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::wake::voice::HEADINGS;
 
     // W-39: the tag may be broken over lines, which a section puts on one.
     #[test]
@@ -123,6 +108,9 @@ mod tests {
             ("<System-Reminder>", "&lt;System-Reminder>"),
             ("</\nsystem-reminder>", "&lt;/\nsystem-reminder>"),
             ("Vec<u8> and system-reminders", "Vec&lt;u8> and system-reminders"),
+            ("</sys\u{200b}tem-reminder>", "&lt;/sys\\u{200b}tem-reminder>"),
+            ("\u{ff1c}/system\u{2010}reminder>", "&lt;/system\u{2010}reminder>"),
+            ("</syst\u{301}em-reminder>", "&lt;/syst\u{301}em-reminder>"),
             ("Vec<u8> 👩\u{200d}💻", "Vec<u8> 👩\u{200d}💻"),
         ] {
             assert_eq!(without_tags(text), expected);

@@ -5,7 +5,7 @@
 //! [`WakeFit::Seed`] it is put in as it is.
 
 use super::fit::PlanForm;
-use super::frame::spell_out;
+use super::frame::quote_line;
 use super::{PlanText, WakeFacts, WakeFit};
 use crate::markdown::{bare, lines};
 use crate::plan::{SearchedPlan, TaskSection, has_title, number};
@@ -193,7 +193,7 @@ fn quoted(text: &str) -> String {
         }
         let line = bare(line);
         quoted.push_str(if line.is_empty() { ">" } else { "> " });
-        spell_out(line, &mut quoted);
+        quote_line(line, &mut quoted);
     }
     quoted
 }

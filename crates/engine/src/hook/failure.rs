@@ -22,7 +22,8 @@ const MOST_WHY: usize = 160;
 /// The longest name of an event or agent, in characters.
 const MOST_NAME: usize = 60;
 
-/// A hook that delivered nothing, or not to the agent that its settings name, because something failed.
+/// A hook that delivered nothing, or not to the agent that `CONVOKE_AGENT` names, because something
+/// failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HookFailure {
     /// When.

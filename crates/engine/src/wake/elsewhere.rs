@@ -1,7 +1,7 @@
 //! Lines from outside of the agent's plan or branch that it must not miss.
 
 use convoke_domain::task::Task;
-use convoke_domain::task::outline::clipped;
+use convoke_domain::task::title::in_sentence;
 use convoke_domain::text::{is_disruptive, shell_word};
 use convoke_domain::wake::frame::without_tags;
 use convoke_domain::wake::{ElsewhereLines, WakeFit, WakeProfile};
@@ -47,7 +47,7 @@ fn urgent(
     found.truncate(NAMED);
     let name = |task: &Task| {
         let title = task.content.replace(is_disruptive, " ");
-        format!("{} (`convoke task show {}`)", clipped(&title, TITLE), task.id)
+        format!("{} (`convoke task show {}`)", in_sentence(&title, TITLE), task.id)
     };
     let names: Vec<_> = found.iter().map(name).collect();
     let list = names.join(", ");

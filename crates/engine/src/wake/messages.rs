@@ -81,7 +81,7 @@ impl Messages {
                 event.verb_phrase = clipped(&event.verb_phrase, LONG_TITLE);
             }
         }
-        let mut activity = activity(&shown, &events, agent, sources.clock);
+        let mut activity = activity(&shown, &events, agent, sources.clock, fit.quotation_marks());
         for line in &mut activity {
             line.message = line.message.filter(|id| waiting.contains(id));
         }

@@ -175,14 +175,24 @@ say '{{"type":"result","subtype":"success","is_error":false,"result":"'$lane' by
             concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/tools/temporal/bin/temporal");
         let program = variable("CONVOKE_TEMPORAL").unwrap_or_else(|| installed.to_owned());
         let (port, file) = (self.port.to_string(), self.path("temporal.db"));
-        let mut temporal = command(program);
-        temporal.args(["server", "start-dev", "--headless", "--ip", "127.0.0.1", "--port", &port]);
-        temporal.arg("--db-filename").arg(file).args(["--log-level", "error"]);
-        temporal.current_dir(self.top.path()).env("HOME", self.path("home"));
-        temporal.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        *self.temporal.borrow_mut() = Some(temporal.spawn().unwrap());
-        wait_for("Temporal listens", || {
-            std::net::TcpStream::connect(("127.0.0.1", self.port)).is_ok()
+        let prepare = |words: &[&str]| {
+            let mut temporal = command(&program);
+            temporal.args(words).current_dir(self.top.path()).env("HOME", self.path("home"));
+            temporal.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+            temporal
+        };
+        let address = format!("127.0.0.1:{port}");
+        let health = ["operator", "cluster", "health", "--address", &address];
+        let start = ["server", "start-dev", "--headless", "--ip", "127.0.0.1", "--port", &port];
+        wait_for("Temporal serves", || {
+            let mut running = self.temporal.borrow_mut();
+            // On a busy machine it may not be ready within its own limit, and ends.
+            if running.as_mut().is_none_or(|temporal| temporal.try_wait().unwrap().is_some()) {
+                let mut temporal = prepare(&start);
+                temporal.arg("--db-filename").arg(&file).args(["--log-level", "error"]);
+                *running = Some(temporal.spawn().unwrap());
+            }
+            prepare(&health).status().unwrap().success()
         });
     }
 

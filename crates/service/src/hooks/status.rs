@@ -60,8 +60,8 @@ pub struct HooksReport {
     pub arrived_at: Option<String>,
     /// Whether the last delivered wake-up arrived; `None` if none was delivered.
     pub arrival: Option<WakeArrival>,
-    /// The last hook that delivered nothing, or took another agent than its settings name, because something
-    /// failed: within a day, or since a hook was last called with success.
+    /// The last hook that delivered nothing, or took another agent than `CONVOKE_AGENT` names, because
+    /// something failed: within a day, or since a hook was last called with success.
     pub failed: Option<FailedHook>,
     /// The copy of the server's store from which hooks answer while the server does not; `None` without
     /// one.
@@ -74,7 +74,8 @@ pub struct HooksReport {
     pub pins: Vec<PinReport>,
 }
 
-/// A hook that delivered nothing, or took another agent than its settings name, because something failed.
+/// A hook that delivered nothing, or took another agent than `CONVOKE_AGENT` names, because something
+/// failed.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FailedHook {
@@ -84,7 +85,7 @@ pub struct FailedHook {
     pub event: String,
     /// The error with its causes.
     pub why: String,
-    /// The agent that the hook took instead of the one that its settings name; `None` if it delivered nothing.
+    /// The agent that the hook took instead; `None` if it delivered nothing.
     pub instead: Option<String>,
 }
 

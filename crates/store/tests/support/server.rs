@@ -221,7 +221,7 @@ impl TestServer {
     }
 
     /// Returns a port that is free at the moment.
-    pub(crate) fn free_port(&self) -> u16 {
+    pub(crate) fn free_port() -> u16 {
         free_port()
     }
 }

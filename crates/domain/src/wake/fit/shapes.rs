@@ -3,6 +3,7 @@
 
 mod hostile;
 mod messages;
+mod voice;
 
 use std::sync::Arc;
 
