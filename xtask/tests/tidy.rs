@@ -137,7 +137,7 @@ fn every_effect_has_one_door() {
         "crates/diagram/src/main.rs",
         "crates/engine/src/lane/stopwatch.rs",
         "crates/engine/src/process.rs",
-        "crates/fleet/tests/faults/stage.rs",
+        "crates/fleet/tests/faults/process.rs",
         "crates/guard/src/lib.rs",
         "crates/service/src/clock.rs",
         "crates/store/tests/processes.rs",

@@ -113,9 +113,9 @@ impl LaneWatch<'_> {
         let mut look = first;
         let mut lost: Option<(String, Duration)> = None;
         loop {
-            self.print(&look, &mut printed, output)?;
+            print(&look, &mut printed, output)?;
             if look.is_over() {
-                return self.end(&look.lane, output);
+                return end(&look.lane, output);
             }
             if let Some(over) = &over
                 && lost.is_none()
@@ -146,7 +146,7 @@ impl LaneWatch<'_> {
                 } else {
                     lane.look(self.workspace, self.session, printed.place)?
                 };
-                self.print(&look, &mut printed, output)?;
+                print(&look, &mut printed, output)?;
             }
             look = lane.look(self.workspace, self.session, printed.place)?;
         }
@@ -208,72 +208,12 @@ impl LaneWatch<'_> {
         Ok(over)
     }
 
-    fn print(
-        &self,
-        look: &LaneLook,
-        printed: &mut Printed,
-        output: &mut Output,
-    ) -> Result<(), Failure> {
-        for event in &look.events {
-            self.place(&look.lane, (event.place.generation, event.place.attempt), printed, output)?;
-            output.data(&format!("{}\n", event.line))?;
-            output.flush()?;
-            printed.place = event.place;
-            printed.silent_steps = 0;
-        }
-        printed.silent_steps += STEPS_OF_A_LOOK;
-        if printed.silent_steps >= STEPS_OF_A_SIGN {
-            printed.silent_steps = 0;
-            match look.lane.state {
-                FleetLaneState::Waiting => {
-                    output.json_line(&OwnLine::Waiting { reason: "a worker" })?;
-                }
-                FleetLaneState::Running => output.json_line(&OwnLine::Running {})?,
-                FleetLaneState::Ended => {}
-            }
-        }
-        Ok(())
-    }
-
-    /// Says that an attempt begins, before its first line.
-    fn place(
-        &self,
-        lane: &FleetLane,
-        attempt: (u64, u64),
-        printed: &mut Printed,
-        output: &mut Output,
-    ) -> Result<(), Failure> {
-        if printed.attempt == attempt {
-            return Ok(());
-        }
-        printed.attempt = attempt;
-        let is_present = (lane.generation, lane.attempt) == attempt;
-        let worker = lane.worker.as_deref().filter(|_| is_present).unwrap_or_default();
-        let (generation, attempt) = attempt;
-        output.json_line(&OwnLine::Placed { worker, generation, attempt })
-    }
-
-    /// Prints the last line of a lane that has ended.
-    fn end(&self, lane: &FleetLane, output: &mut Output) -> Result<Exit, Failure> {
-        let report = lane.report.as_deref().and_then(|text| serde_json::from_str(text).ok());
-        let report: Option<&RawValue> = report;
-        let outcome = lane.outcome.as_deref().unwrap_or("unknown");
-        match report {
-            Some(report) => output.json_line(&OwnLine::Ended { report })?,
-            None => {
-                let why = format!("the lane was ended as {outcome}, without a report");
-                output.json_line(&OwnLine::Lost { why: &why })?;
-            }
-        }
-        Ok(if outcome == "answered" { Exit::Done } else { Exit::LaneFailed })
-    }
-
     /// Ends a lane that no worker works on any more.
     fn lose(&self, lane: &SubmittedLane, why: &str, output: &mut Output) -> Result<Exit, Failure> {
         // Unless a report came at the last moment.
         if !lane.stop(self.workspace, self.session, StopReason::Lost)? {
             let look = lane.look(self.workspace, self.session, EventPlace::default())?;
-            return self.end(&look.lane, output);
+            return end(&look.lane, output);
         }
         let why = format!("no worker ended the lane: {why}");
         output.json_line(&OwnLine::Lost { why: &why })?;
@@ -289,6 +229,60 @@ impl LaneWatch<'_> {
             timeout(CANCELLING, handle.cancel(options)).await.ok();
         });
     }
+}
+
+/// Prints the events since the last look, or after a while a sign that the lane goes on.
+fn print(look: &LaneLook, printed: &mut Printed, output: &mut Output) -> Result<(), Failure> {
+    for event in &look.events {
+        place(&look.lane, (event.place.generation, event.place.attempt), printed, output)?;
+        output.data(&format!("{}\n", event.line))?;
+        output.flush()?;
+        printed.place = event.place;
+        printed.silent_steps = 0;
+    }
+    printed.silent_steps += STEPS_OF_A_LOOK;
+    if printed.silent_steps >= STEPS_OF_A_SIGN {
+        printed.silent_steps = 0;
+        match look.lane.state {
+            FleetLaneState::Waiting => {
+                output.json_line(&OwnLine::Waiting { reason: "a worker" })?;
+            }
+            FleetLaneState::Running => output.json_line(&OwnLine::Running {})?,
+            FleetLaneState::Ended => {}
+        }
+    }
+    Ok(())
+}
+
+/// Says that an attempt begins, before its first line.
+fn place(
+    lane: &FleetLane,
+    attempt: (u64, u64),
+    printed: &mut Printed,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    if printed.attempt == attempt {
+        return Ok(());
+    }
+    printed.attempt = attempt;
+    let is_present = (lane.generation, lane.attempt) == attempt;
+    let worker = lane.worker.as_deref().filter(|_| is_present).unwrap_or_default();
+    let (generation, attempt) = attempt;
+    output.json_line(&OwnLine::Placed { worker, generation, attempt })
+}
+
+/// Prints the last line of a lane that has ended.
+fn end(lane: &FleetLane, output: &mut Output) -> Result<Exit, Failure> {
+    let report = lane.report.as_deref().and_then(|text| serde_json::from_str(text).ok());
+    let report: Option<&RawValue> = report;
+    let outcome = lane.outcome.as_deref().unwrap_or("unknown");
+    if let Some(report) = report {
+        output.json_line(&OwnLine::Ended { report })?;
+    } else {
+        let why = format!("the lane was ended as {outcome}, without a report");
+        output.json_line(&OwnLine::Lost { why: &why })?;
+    }
+    Ok(if outcome == "answered" { Exit::Done } else { Exit::LaneFailed })
 }
 
 /// Returns why no attempt works on a lane any more, if that is so.

@@ -118,7 +118,9 @@ impl WorkerArgs {
                 is_draining = true;
                 lanes.gives_back.store(true, Ordering::SeqCst);
                 output.say("draining: the worker ends with its last lane");
-                stops.iter().for_each(|stop| stop());
+                for stop in &stops {
+                    stop();
+                }
             }
         }
         for worker in running {
@@ -132,9 +134,9 @@ impl WorkerArgs {
         // Temporal asks for slots of every kind; there is nothing but lanes here.
         let other = FixedSizeSlotSupplier::new(1);
         let tuner = TunerHolder::builder()
-            .workflow_task_slot_supplier(other.clone())
+            .workflow_task_slot_supplier(other)
             .activity_task_slot_supplier(slots)
-            .local_activity_task_slot_supplier(other.clone())
+            .local_activity_task_slot_supplier(other)
             .nexus_task_slot_supplier(other)
             .build();
         WorkerOptions::new(offer.queue())

@@ -150,7 +150,7 @@ fn a_mistake_in_a_file_of_ours_is_an_error_with_its_place() {
     --- stderr
     error: cannot use `brieff` in `./convoke.toml`: there is no such section
     hint: did you mean `brief`?
-    hint: known sections: brief, wake, dispatch, lane, health, store, task, acp, mcp, telemetry, pack
+    hint: known sections: brief, wake, dispatch, lane, health, store, task, acp, mcp, telemetry, pack, fleet
     ");
     assert_snapshot!(wrong("brief = 5"), @"
     exit: 2

@@ -12,6 +12,7 @@
 )]
 
 mod cases;
+mod process;
 #[path = "../../../store/tests/support/server.rs"]
 mod server;
 mod stage;
@@ -30,7 +31,7 @@ fn main() -> ExitCode {
     }
     words.retain(|word| !word.is_empty());
     let trials: usize =
-        stage::variable("CONVOKE_FLEET_TRIALS").and_then(|text| text.parse().ok()).unwrap_or(1);
+        process::variable("CONVOKE_FLEET_TRIALS").and_then(|text| text.parse().ok()).unwrap_or(1);
     let mut is_good = true;
     for (name, store, play) in CASES {
         if !words.is_empty() && !words.iter().any(|word| name.contains(word.as_str())) {
