@@ -1,5 +1,6 @@
 //! The program with its store on a Postgres server of the test's own.
 #![expect(
+    clippy::panic,
     clippy::unwrap_used,
     clippy::disallowed_methods,
     reason = "a test that cannot set itself up should stop where it stands"
