@@ -13,6 +13,9 @@ use crate::Error;
 const HOSTILE_DIAGRAM: &str = "flowchart TD\n  A[\"<img src=x onerror=window.pwned=1>\"] --> B\n  \
     click A \"javascript:window.pwned=1\"\n  click B call alert(1)\n  click B href \"http://example.org/x\"\n";
 
+/// What the page of a run shows when its panel could not decide a finding.
+const UNDECIDED: &str = "The panel left this to you";
+
 /// The slider moves the line of the time axis, and Mermaid draws in its frame.
 pub(super) fn replayed_and_drawn(driver: &Driver) -> Result<(), Error> {
     let scene = Scene::new()?;
@@ -107,9 +110,11 @@ pub(super) fn people_answer(driver: &Driver) -> Result<(), Error> {
             Ok(is_next && window.text()?.contains("Convoke resumes the run."))
         })?;
         window.script("window.was_loaded_once = true", &json!([]))?;
+        // Between two processes of the design, the page shows a run that neither asks nor has ended.
         window.wait_until("the run asks something else or has ended", |window| {
-            let is_running = window.text()?.contains("Stop the design");
-            Ok(!is_running && window.script(asked, &json!([]))? != question)
+            let next = window.script(asked, &json!([]))?;
+            let asks = next != json!("") && next != question;
+            Ok(asks || window.text()?.contains(UNDECIDED))
         })?;
         if window.script("return window.was_loaded_once", &json!([]))? != json!(true) {
             return Err("the page was loaded again".into());
@@ -119,7 +124,7 @@ pub(super) fn people_answer(driver: &Driver) -> Result<(), Error> {
             return Err(format!("the design asks without an end: {answered:?}").into());
         }
     }
-    window.wait_for("The panel left this to you")?;
+    window.wait_for(UNDECIDED)?;
     check_access(&window, &axe, "a run with undecided findings")?;
     picture(&window, "run-undecided")?;
     window.fill("#because-FINDING_2", "The rule must have one owner")?;

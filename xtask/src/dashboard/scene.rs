@@ -281,7 +281,7 @@ impl Scene {
     /// is, the more tokens its client counts.
     pub(super) fn design_that_sketches(&self) -> Result<Running, Error> {
         let begin = json!({"type": "system", "subtype": "init", "session_id": "s-1",
-            "model": "example-model-1", "tools": ["Read", "Grep", "Glob"], "permissionMode": "plan"});
+            "model": "example-model-1", "tools": ["Read", "Grep"], "permissionMode": "plan"});
         let used = json!({"type": "assistant", "session_id": "s-1", "message": {
             "id": "m", "model": "example-model-1", "role": "assistant",
             "content": [{"type": "tool_use", "id": "1", "name": "TOOL", "input": {}}],
@@ -290,7 +290,7 @@ impl Scene {
         let used = used.replace("\"TOKENS\"", "'$tokens'");
         let script = format!(
             "prompt=$(cat); tokens=$((${{#prompt}} / 4))\n\
-             case $((tokens % 3)) in 0) tool=Read;; 1) tool=Grep;; *) tool=Glob;; esac\n\
+             case $prompt in *'You are the Innovation'*) tool=Grep;; *) tool=Read;; esac\n\
              echo '{begin}'\necho '{used}'\nsleep 1\necho '{used}'\nexec sleep 120\n"
         );
         self.client(&script)?;
