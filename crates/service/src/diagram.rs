@@ -1,17 +1,21 @@
 //! Whether diagrams are safe to publish, and how they look.
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use convoke_domain::compat::execution_log::Category;
 pub use convoke_domain::design::mermaid::DiagramText;
-use convoke_domain::design::mermaid::{Fault, Report, check, unchecked_log_entry};
+use convoke_domain::design::mermaid::{
+    Fault, Report, check, no_diagram_log_entry, unchecked_log_entry,
+};
 use convoke_engine::compat::execution_log;
 use convoke_engine::file;
 use convoke_engine::mermaid::{DIAGRAM_PROGRAM, DiagramParserError, check_syntax, draw};
 use serde::Serialize;
 
 use crate::failure::{ErrorClass, Failure};
+use crate::given_text::read_text;
 use crate::session::Session;
 
 /// The longest text that is checked.
@@ -26,11 +30,20 @@ pub enum DiagramRules {
     Syntax,
 }
 
+/// Where diagrams to check come from.
+#[derive(Debug, Clone)]
+pub enum DiagramSource {
+    /// A file. Markdown by its name is Markdown in any form of a request.
+    File(PathBuf),
+    /// A text that the front end read; none if it is too long, or not UTF-8.
+    Given(Option<String>),
+}
+
 /// Diagrams to check.
 #[derive(Debug, Clone)]
 pub struct DiagramCheckRequest {
-    /// The text; none if it could not be read.
-    pub text: Option<String>,
+    /// The text's place.
+    pub source: DiagramSource,
     /// The part to check.
     pub form: DiagramText,
     /// The depth of the check.
@@ -45,7 +58,7 @@ pub struct DiagramCheckRequest {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DiagramCheckReport {
-    /// Whether they can be published.
+    /// Whether they can be published; false if the text has no diagram.
     pub is_safe: bool,
     /// The diagrams that were found.
     pub diagrams: Vec<DiagramReport>,
@@ -74,6 +87,8 @@ pub struct DiagramHitReport {
     pub diagram: usize,
     /// The line in the diagram.
     pub line: usize,
+    /// The line in the checked text.
+    pub line_of_text: Option<usize>,
 }
 
 /// Something that Mermaid could not draw.
@@ -84,12 +99,14 @@ pub struct DiagramFaultReport {
     pub diagram: usize,
     /// The line in it, if that is known.
     pub line: Option<usize>,
+    /// The line in the checked text; the diagram's first one if the parser names none.
+    pub line_of_text: Option<usize>,
     /// The parser's message.
     pub message: String,
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("cannot read the diagrams")]
+#[error("cannot read the diagrams from standard input: it is not UTF-8 text of at most 16 MB")]
 struct DiagramsUnreadable;
 
 /// Checks diagrams. A refusal is added to the log, of which a failure is only a warning.
@@ -102,23 +119,55 @@ pub fn check_diagrams(
             add_to_log(session, path, &entry);
         }
     };
-    let Some(text) = &request.text else {
+    let text = request.source.read().inspect_err(|_| {
         log(Some(unchecked_log_entry(&request.step)));
-        return Err(Failure::new(ErrorClass::Usage, DiagramsUnreadable)
-            .hint("name a text file of at most 16 MB, or give it on standard input"));
-    };
+    })?;
+    let form = request.source.form(request.form);
     let report = match request.rules {
-        DiagramRules::Safety => check(text, request.form),
+        DiagramRules::Safety => check(&text, form),
         DiagramRules::Syntax => {
             let convoke = session.environment.program();
-            check_syntax(text, request.form, &convoke).map_err(|error| {
+            check_syntax(&text, form, &convoke).map_err(|error| {
                 log(Some(unchecked_log_entry(&request.step)));
                 without_parser(error, &convoke)
             })?
         }
     };
-    log(report.log_entry(&request.step));
+    let is_empty = report.fences == 0;
+    log(if is_empty {
+        Some(no_diagram_log_entry(&request.step))
+    } else {
+        report.log_entry(&request.step)
+    });
     Ok(DiagramCheckReport::new(&report, request.rules))
+}
+
+impl DiagramSource {
+    /// Reads the text. An error names the file and the reason.
+    fn read(&self) -> Result<Cow<'_, str>, Failure> {
+        let read = match self {
+            Self::File(path) => read_text(path, MAX_DIAGRAM_BYTES).map(Cow::Owned),
+            Self::Given(Some(text)) => Ok(Cow::Borrowed(text.as_str())),
+            Self::Given(None) => Err(Failure::new(ErrorClass::Usage, DiagramsUnreadable)),
+        };
+        // Scripts that publish diagrams take this class of error for a refusal.
+        read.map_err(|failure| {
+            Failure { class: ErrorClass::Usage, ..failure }
+                .hint("name a text file of at most 16 MB, or give it on standard input")
+        })
+    }
+
+    /// Returns the part of the text to check: a file's name can say that it is Markdown.
+    fn form(&self, form: DiagramText) -> DiagramText {
+        let is_markdown = |path: &Path| {
+            let ending = path.extension().and_then(OsStr::to_str).unwrap_or_default();
+            ["md", "markdown", "mdx"].iter().any(|known| ending.eq_ignore_ascii_case(known))
+        };
+        match self {
+            Self::File(path) if is_markdown(path) => DiagramText::Markdown,
+            Self::File(_) | Self::Given(_) => form,
+        }
+    }
 }
 
 /// Adds the hint how to install the parser's program beside this Convoke.
@@ -164,14 +213,16 @@ pub(crate) fn add_to_log(session: &Session, path: &Path, entry: &str) {
 impl DiagramCheckReport {
     fn new(report: &Report, rules: DiagramRules) -> Self {
         let heading = |index| report.kinds.get(index).map(ToString::to_string);
-        let faults = || report.faults.iter().map(DiagramFaultReport::new).collect();
+        let fault = |fault| DiagramFaultReport::new(report, fault);
+        let faults = || report.faults.iter().map(fault).collect();
         let hits = report.hits.iter().map(|hit| DiagramHitReport {
             reason: hit.reason.token(),
             diagram: hit.fence,
             line: hit.line,
+            line_of_text: report.line_of_text(hit.fence, hit.line),
         });
         Self {
-            is_safe: report.is_safe(),
+            is_safe: report.is_safe() && report.fences > 0,
             diagrams: (0..report.fences)
                 .map(|index| DiagramReport { heading: heading(index) })
                 .collect(),
@@ -182,8 +233,9 @@ impl DiagramCheckReport {
 }
 
 impl DiagramFaultReport {
-    fn new(fault: &Fault) -> Self {
+    fn new(report: &Report, fault: &Fault) -> Self {
         let Fault { fence, line, words } = fault;
-        Self { diagram: *fence, line: *line, message: words.clone() }
+        let line_of_text = report.line_of_text(*fence, line.unwrap_or(1));
+        Self { diagram: *fence, line: *line, line_of_text, message: words.clone() }
     }
 }

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use convoke_service::diagram::{
-    DiagramCheckReport, DiagramCheckRequest, DiagramRules, DiagramText, MAX_DIAGRAM_BYTES,
-    check_diagrams, read_diagrams,
+    DiagramCheckReport, DiagramCheckRequest, DiagramRules, DiagramSource, DiagramText,
+    MAX_DIAGRAM_BYTES, check_diagrams,
 };
 use convoke_service::failure::Failure;
 
@@ -28,6 +28,9 @@ enum Command {
 
 /// Find what breaks published Mermaid diagrams; exits 1 if found
 ///
+/// A text without any diagram also exits 1, and a file that Convoke cannot read exits 2. A file
+/// whose name ends in `.md` is Markdown, and so is a text with a `mermaid` fence.
+///
 /// Rejects a bar in a node's label, a line break or a dollar sign in a participant's alias, and
 /// front matter without an end. With `--syntax`, also rejects every diagram that Mermaid cannot
 /// draw; the program `convoke-diagram` beside `convoke` parses them, and without it the
@@ -40,7 +43,7 @@ struct CheckArgs {
     /// The file to check; `-` reads stdin [default: stdin]
     #[arg(long, value_name = "FILE", conflicts_with = "file")]
     input: Option<PathBuf>,
-    /// Treat the text as Markdown and check the diagrams in it, even if it does not begin with one
+    /// Treat the text as Markdown and check only the diagrams in it
     #[arg(long)]
     from_md: bool,
     /// Also parse every diagram that passes, and reject syntax errors
@@ -67,17 +70,22 @@ impl CheckArgs {
         let report = check_diagrams(&app.session, &self.request())?;
         match app.format {
             Format::Json => output.json(&report)?,
-            Format::Text => output.data(&lines(&report))?,
+            Format::Text => output.data(&lines(&report, self.file()))?,
         }
         Ok(if report.is_safe { Exit::Done } else { Exit::No })
     }
 
-    fn request(&self) -> DiagramCheckRequest {
+    /// Returns the named file, or none for standard input.
+    fn file(&self) -> Option<&Path> {
         let input = self.file.as_ref().or(self.input.as_ref());
-        let input = input.map(PathBuf::as_path).filter(|path| *path != Path::new("-"));
+        input.map(PathBuf::as_path).filter(|path| *path != Path::new("-"))
+    }
+
+    fn request(&self) -> DiagramCheckRequest {
+        let file = self.file().map(|path| DiagramSource::File(path.to_owned()));
         DiagramCheckRequest {
-            text: input.map_or_else(standard_input, read_diagrams),
-            form: if self.from_md { DiagramText::Markdown } else { DiagramText::Guessed },
+            source: file.unwrap_or_else(|| DiagramSource::Given(standard_input())),
+            form: if self.from_md { DiagramText::Markdown } else { DiagramText::Detected },
             rules: if self.syntax { DiagramRules::Syntax } else { DiagramRules::Safety },
             log: self.warnings_log.clone(),
             step: self.warnings_step.clone(),
@@ -90,19 +98,30 @@ pub(super) fn standard_input() -> Option<String> {
     input::read(MAX_DIAGRAM_BYTES)
 }
 
-fn lines(report: &DiagramCheckReport) -> String {
-    let hits = report
-        .hits
-        .iter()
-        .map(|hit| format!("diagram {}, line {}: {}\n", hit.diagram, hit.line, hit.reason));
-    let faults = report.syntax.iter().flatten().map(|fault| {
-        let line = fault.line.map(|line| format!(", line {line}")).unwrap_or_default();
-        format!("diagram {}{line}: does not parse: {}\n", fault.diagram, fault.message)
-    });
-    let count = match report.diagrams.len() {
-        1 => "1 diagram".to_owned(),
-        many => format!("{many} diagrams"),
+fn lines(report: &DiagramCheckReport, file: Option<&Path>) -> String {
+    let name = file.map_or_else(|| "<stdin>".to_owned(), |path| path.display().to_string());
+    let place = |diagram: usize, line: Option<usize>, line_of_text: Option<usize>| {
+        let within = line.map(|line| format!(", line {line}")).unwrap_or_default();
+        let at = line_of_text.map(|line| format!(":{line}")).unwrap_or_default();
+        format!("{name}{at}: diagram {diagram}{within}")
     };
+    let hits = report.hits.iter().map(|hit| {
+        let place = place(hit.diagram, Some(hit.line), hit.line_of_text);
+        format!("{place}: {}\n", hit.reason)
+    });
+    let faults = report.syntax.iter().flatten().map(|fault| {
+        let place = place(fault.diagram, fault.line, fault.line_of_text);
+        format!("{place}: does not parse: {}\n", fault.message)
+    });
     let verdict = if report.is_safe { "safe to publish" } else { "not safe to publish" };
-    hits.chain(faults).collect::<String>() + &format!("{count}: {verdict}\n")
+    let summary = match report.diagrams.len() {
+        0 => format!("no diagram found in {}", file.map_or("standard input".to_owned(), quoted)),
+        1 => format!("1 diagram: {verdict}"),
+        many => format!("{many} diagrams: {verdict}"),
+    };
+    hits.chain(faults).collect::<String>() + &summary + "\n"
+}
+
+fn quoted(path: &Path) -> String {
+    format!("`{}`", path.display())
 }

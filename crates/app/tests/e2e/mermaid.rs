@@ -159,9 +159,81 @@ fn what_cannot_be_checked_is_an_internal_error() {
         assert_eq!(log, format!("### Warnings\n\n{entry}"), "{words:?}");
         fs::remove_file(project.path("log.md")).unwrap();
     }
-    let outcome = check(&project, &["--input", "missing.md"], "");
-    assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""));
-    assert!(outcome.stderr.starts_with("error: cannot read the diagrams\nhint: "), "{outcome}");
+}
+
+#[test]
+fn an_unreadable_file_is_named_with_the_reason() {
+    let project = Project::new().file("binary.md", b"\xff\xfe").file("docs/a.md", TWO);
+    let made =
+        project.shell("mkfifo pipe.md && truncate -s 17M long.md && ln -s missing.md link.md", "");
+    assert_eq!(made.code, Some(0), "{made}");
+    for (file, reason) in [
+        ("missing.md", "there is no such file"),
+        ("link.md", "there is no such file"),
+        ("docs", "is a directory"),
+        ("binary.md", "invalid utf-8"),
+        ("long.md", "too large"),
+        ("pipe.md", "not a regular file"),
+    ] {
+        for words in [&[file][..], &["--input", file, "--json"]] {
+            let words = [words, &["--warnings-log", "log.md"]].concat();
+            let outcome = check(&project, &words, "");
+            assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""), "{outcome}");
+            let error = format!("error: cannot read `{file}`: {reason}\nhint: name a text file");
+            assert!(outcome.stderr.starts_with(&error), "{outcome}");
+            assert!(project.path("log.md").exists(), "the log says that nothing was checked");
+            fs::remove_file(project.path("log.md")).unwrap();
+        }
+    }
+    let outcome = project.run_with_input(&["mermaid", "check"], b"\xff\xfe");
+    assert_eq!(outcome.code, Some(2));
+    assert!(outcome.stderr.contains("from standard input: it is not UTF-8 text"), "{outcome}");
+}
+
+// A text without a diagram was not checked, so it is not safe; P-307 keeps the script's answer.
+#[test]
+fn a_text_without_a_diagram_fails_the_check() {
+    let prose = "# Notes\n\nNo diagram here.\n\n```sh\nls | wc\n```\n";
+    let project = Project::new()
+        .file("notes.md", prose)
+        .file("words.MD", "Just words.\n")
+        .file("notes.txt", prose)
+        .file("empty.md", "")
+        .file("empty.mmd", "\n\n");
+    for file in ["notes.md", "words.MD", "notes.txt", "empty.md", "empty.mmd"] {
+        let outcome = check(&project, &[file, "--warnings-log", "log.md"], "");
+        let line = format!("no diagram found in `{file}`\n");
+        assert_eq!((outcome.code, outcome.stdout), (Some(1), line), "{file}");
+        assert_eq!(outcome.stderr, "", "{file}");
+        let log = fs::read_to_string(project.path("log.md")).unwrap();
+        assert!(log.ends_with("mermaid sanitizer rejected:** no-diagram\n"), "{log}");
+        fs::remove_file(project.path("log.md")).unwrap();
+        let outcome = check(&project, &[file, "--json"], "");
+        let report: Value = serde_json::from_str(&outcome.stdout).unwrap();
+        let expected = json!({ "is_safe": false, "diagrams": [], "hits": [] });
+        assert_eq!((outcome.code, report), (Some(1), expected), "{file}");
+    }
+    for (words, input) in [(&[][..], prose), (&["--from-md"], "words\n"), (&["--syntax"], "")] {
+        let outcome = check(&project, words, input);
+        let line = "no diagram found in standard input\n";
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(1), line), "{words:?}");
+    }
+}
+
+// Nothing but the name, or a fence, says that these are Markdown.
+#[test]
+fn a_bad_diagram_among_several_is_at_its_line_of_the_file() {
+    let text = format!("# Notes\n\nWords.\n\n{TWO}");
+    let project = Project::new().file("two.md", &text).file("two.txt", &text);
+    let at = text.lines().position(|line| line.contains("Secret")).unwrap() + 1;
+    for (file, words) in [("two.md", &["two.md"][..]), ("two.txt", &["--input", "two.txt"])] {
+        let outcome = check(&project, words, "");
+        let lines = format!(
+            "{file}:{at}: diagram 2, line 2: br-in-participant-alias\n\
+             2 diagrams: not safe to publish\n"
+        );
+        assert_eq!((outcome.code, outcome.stdout), (Some(1), lines));
+    }
 }
 
 // P-297: a log that cannot be written changes no answer.
@@ -178,7 +250,8 @@ fn a_log_that_cannot_be_written_is_a_warning() {
 fn people_and_programs_get_the_same_result() {
     let project = Project::new();
     let outcome = check(&project, &["--from-md"], TWO);
-    let text = "diagram 2, line 2: br-in-participant-alias\n2 diagrams: not safe to publish\n";
+    let text = "<stdin>:12: diagram 2, line 2: br-in-participant-alias\n\
+                2 diagrams: not safe to publish\n";
     assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(1), text));
     let outcome = check(&project, &["--input", "-"], "flowchart TD\n  A --> B\n");
     assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), "1 diagram: safe to publish\n"));
@@ -187,7 +260,9 @@ fn people_and_programs_get_the_same_result() {
     let expected = json!({
         "is_safe": false,
         "diagrams": [{ "heading": "architecture" }, { "heading": "code-flow" }],
-        "hits": [{ "reason": "br-in-participant-alias", "diagram": 2, "line": 2 }],
+        "hits": [
+            { "reason": "br-in-participant-alias", "diagram": 2, "line": 2, "line_of_text": 12 },
+        ],
     });
     assert_eq!((outcome.code, report), (Some(1), expected));
 }
@@ -230,7 +305,10 @@ fn the_table_of_diagrams_says_what_parses() {
         let parses = ours == "ok" && (fate == "renders" || fate.ends_with("parses"));
         let outcome = check(&project, &["--syntax"], &body);
         assert_eq!(outcome.code, Some(i32::from(!parses)), "{name}: {outcome}");
-        assert_eq!(outcome.stdout.contains("does not parse"), ours == "ok" && !parses, "{name}");
+        // A text without a diagram is not parsed.
+        let is_empty = body.trim().is_empty();
+        let words = if is_empty { "no diagram found" } else { "does not parse" };
+        assert_eq!(outcome.stdout.contains(words), ours == "ok" && !parses, "{name}");
         assert_eq!(outcome.stderr, "", "{name}");
     }
 }
@@ -249,8 +327,8 @@ fn a_parse_error_has_its_place() {
     let unknown =
         r"No diagram type detected matching given configuration for text: flowchrt \u{1b}[31mTD";
     let text = format!(
-        "diagram 2, line 2: does not parse: Unterminated node label (missing `]`)\n\
-         diagram 3: does not parse: {unknown}\n3 diagrams: not safe to publish\n"
+        "<stdin>:8: diagram 2, line 2: does not parse: Unterminated node label (missing `]`)\n\
+         <stdin>:12: diagram 3: does not parse: {unknown}\n3 diagrams: not safe to publish\n"
     );
     assert_eq!((outcome.code, outcome.stdout), (Some(1), text));
     let log = fs::read_to_string(project.path("log.md")).unwrap();
@@ -263,8 +341,9 @@ fn a_parse_error_has_its_place() {
         "diagrams": [heading, heading, heading],
         "hits": [],
         "syntax": [
-            { "diagram": 2, "line": 2, "message": "Unterminated node label (missing `]`)" },
-            { "diagram": 3, "line": null, "message": unknown },
+            { "diagram": 2, "line": 2, "line_of_text": 8,
+              "message": "Unterminated node label (missing `]`)" },
+            { "diagram": 3, "line": null, "line_of_text": 12, "message": unknown },
         ],
     });
     assert_eq!((outcome.code, report), (Some(1), expected));
@@ -302,8 +381,8 @@ fn only_what_the_rules_accept_is_parsed() {
     let text = "```mermaid\nflowchart TD\nA[a|b\n```\n```mermaid\nflowchart TD\nA[b\n```\n\
                 ```mermaid\nflowchart TD\nA\n```\n";
     let outcome = check(&Project::new(), &["--from-md", "--syntax"], text);
-    let lines = "diagram 1, line 2: pipe-in-node-label\n\
-                 diagram 2, line 2: does not parse: Unterminated node label (missing `]`)\n\
+    let lines = "<stdin>:3: diagram 1, line 2: pipe-in-node-label\n\
+                 <stdin>:7: diagram 2, line 2: does not parse: Unterminated node label (missing `]`)\n\
                  3 diagrams: not safe to publish\n";
     assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(1), lines));
 }

@@ -113,6 +113,8 @@ pub struct Report {
     pub fences: usize,
     /// The kinds of the diagrams; empty for a bare diagram, which has no headings.
     pub kinds: Vec<Kind>,
+    /// For every diagram, the line of the text that is its first one, from 1.
+    pub first_lines: Vec<usize>,
 }
 
 /// A fence that opens a diagram.
@@ -126,6 +128,9 @@ pub enum DiagramText {
     Guessed,
     /// The diagrams in it, which is Markdown.
     Markdown,
+    /// The diagrams in it if it holds a diagram's fence anywhere, else all of it as one diagram,
+    /// unless it is empty or begins with a mark that no diagram begins with, as a heading does.
+    Detected,
 }
 
 /// Checks the diagrams of a text.
@@ -137,6 +142,7 @@ pub fn check(text: &str, form: DiagramText) -> Report {
         faults: Vec::new(),
         fences: diagrams.len(),
         kinds: diagrams.iter().filter_map(|diagram| diagram.kind).collect(),
+        first_lines: diagrams.iter().map(|diagram| diagram.first_line).collect(),
     }
 }
 
@@ -147,15 +153,32 @@ pub struct Diagram<'a> {
     pub kind: Option<Kind>,
     /// Its lines, without those of the fence.
     pub body: Vec<&'a str>,
+    /// The line of the text that is the first of them, from 1.
+    pub first_line: usize,
 }
 
 /// Finds the diagrams of a text, which [`check`] checks.
 pub fn diagrams(text: &str, form: DiagramText) -> Vec<Diagram<'_>> {
     let mut first = text.lines().filter(|line| !line.trim().is_empty());
-    if form == DiagramText::Markdown || first.next() == Some(OPENING) {
-        return diagrams_of_markdown(text);
+    let bare = || Diagram { kind: None, body: text.lines().collect(), first_line: 1 };
+    match form {
+        DiagramText::Markdown => diagrams_of_markdown(text),
+        DiagramText::Guessed if first.next() == Some(OPENING) => diagrams_of_markdown(text),
+        DiagramText::Guessed => vec![bare()],
+        DiagramText::Detected => {
+            let fenced = diagrams_of_markdown(text);
+            let is_bare = fenced.is_empty() && begins_as_diagram(text);
+            if is_bare { vec![bare()] } else { fenced }
+        }
     }
-    vec![Diagram { kind: None, body: text.lines().collect() }]
+}
+
+/// Tells whether a bare text can be a diagram: after comments and front matter, the name of a kind
+/// of diagram comes first, which begins with a letter.
+fn begins_as_diagram(text: &str) -> bool {
+    let body: Vec<_> = text.lines().collect();
+    let Some(start) = body_start(&body) else { return true };
+    body.get(start).is_some_and(|line| line.trim_start().starts_with(char::is_alphabetic))
 }
 
 impl Report {
@@ -196,10 +219,20 @@ impl Report {
         Some(DesignWarning::DiagramRejected { token })
     }
 
+    /// Returns the line of the text that a diagram's line is, both from 1.
+    pub fn line_of_text(&self, fence: usize, line: usize) -> Option<usize> {
+        Some(self.first_lines.get(fence.checked_sub(1)?)? + line.checked_sub(1)?)
+    }
+
     /// Returns the entry for a log of warnings.
     pub fn log_entry(&self, step: &str) -> Option<String> {
         (!self.is_safe()).then(|| log_entry(step, &self.tokens()))
     }
+}
+
+/// Returns the entry for a log of warnings about a text that has no diagram.
+pub fn no_diagram_log_entry(step: &str) -> String {
+    log_entry(step, "no-diagram")
 }
 
 /// Returns the entry for a log of warnings about a text that could not be checked.
@@ -217,14 +250,15 @@ fn diagrams_of_markdown(text: &str) -> Vec<Diagram<'_>> {
     let mut found = Vec::new();
     let mut headings = Headings::default();
     let mut open: Option<(Fence, Diagram<'_>)> = None;
-    for line in text.lines() {
+    for (index, line) in text.lines().enumerate() {
         match &mut open {
             Some((fence, _)) if fence.is_closed_by(line) => found.extend(open.take()),
             Some((_, diagram)) => diagram.body.push(line),
             None => match Fence::opened_by(line) {
                 Some(fence) => {
                     let kind = Some(headings.kind());
-                    open = Some((fence, Diagram { kind, body: Vec::new() }));
+                    let diagram = Diagram { kind, body: Vec::new(), first_line: index + 2 };
+                    open = Some((fence, diagram));
                 }
                 None => headings.feed(line),
             },
@@ -561,6 +595,31 @@ mod tests {
         assert_eq!(other.kinds, [], "the line must be exactly that");
     }
 
+    #[test]
+    fn a_text_is_markdown_by_any_fence_and_no_diagram_without_a_kind() {
+        let fences = |text| check(text, DiagramText::Detected).fences;
+        for text in ["graph TD\n", "\n%% x\npie\n", "---\ntitle: x\n---\npie\n", "---\ntitle: x\n"]
+        {
+            assert_eq!(fences(text), 1, "{text}");
+        }
+        for text in ["", "\n \n", "# Title\n\nprose\n", "```sh\nls\n```\n", "%% only a comment\n"] {
+            assert_eq!(fences(text), 0, "{text}");
+        }
+        assert_eq!(fences("Prose.\n\n```mermaid\npie\n```\n\n```mermaid\npie\n```\n"), 2);
+    }
+
+    #[test]
+    fn a_line_of_a_diagram_is_a_line_of_the_text() {
+        let text = "prose\n\n```mermaid\ngraph TD\n```\n\n```mermaid\n\ngraph TD\nA[a|b]\n```\n";
+        let report = check(text, DiagramText::Detected);
+        let hit = report.hits[0];
+        let line = report.line_of_text(hit.fence, hit.line).unwrap();
+        assert_eq!(text.lines().nth(line - 1), Some("A[a|b]"));
+        assert_eq!(report.line_of_text(3, 1), None);
+        assert_eq!(report.line_of_text(0, 1), None);
+        assert_eq!(check("pie\n", DiagramText::Detected).line_of_text(1, 1), Some(1));
+    }
+
     // P-308
     #[test]
     fn exactly_one_diagram_is_requested() {
@@ -574,7 +633,7 @@ mod tests {
         #[test]
         fn any_text_is_checked(text in any::<String>(), known in "(graph TD|sequenceDiagram|actor A as |```mermaid|```|---|%%|\n|\n|[\\[\\](){}|\"$é\\\\ ]){0,20}") {
             for text in [text, known] {
-                for form in [DiagramText::Markdown, DiagramText::Guessed] {
+                for form in [DiagramText::Markdown, DiagramText::Guessed, DiagramText::Detected] {
                     let report = check(&text, form);
                     let lines = text.lines().count();
                     prop_assert!(report.hits.iter().all(|hit| hit.line <= lines && hit.fence <= report.fences));
