@@ -29,6 +29,7 @@ mod qwen;
 mod release;
 mod server_approval;
 mod server_wiring;
+mod user_file;
 
 use std::fmt;
 use std::iter;
@@ -46,6 +47,7 @@ pub use self::release::ClientRelease;
 pub use self::server_approval::{ApprovalPlaces, ServerApproval};
 pub(crate) use self::server_wiring::ServerForm;
 pub use self::server_wiring::ServerWiring;
+pub use self::user_file::{SettingsPlace, UserFile};
 use crate::transcript::InjectedTexts;
 use crate::transcript::reads::recorder::Recorder;
 use crate::transcript::usage::UsageRecords;

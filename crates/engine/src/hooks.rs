@@ -12,6 +12,8 @@ pub mod server_entry;
 mod server_toml;
 mod splice;
 
+use std::ffi::OsString;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use convoke_domain::client::Client;
@@ -19,7 +21,9 @@ use serde_json::{Value, json};
 
 use self::document::{Node, Shape};
 use self::splice::{Edit, Layout, apply};
-use crate::client::{EntryCount, HookWiring, PluginFile, SettingsForm, adapter};
+use crate::client::{
+    EntryCount, HookWiring, PluginFile, SettingsForm, SettingsPlace, UserFile, adapter,
+};
 
 /// The member of a settings file that has all hooks.
 const HOOKS: &str = "hooks";
@@ -96,17 +100,40 @@ pub enum HooksLevel {
     User,
 }
 
-/// Returns a client's settings file below a project's folder, or a user's.
-pub fn settings_file(
+/// Whose settings are meant.
+#[derive(Clone, Copy)]
+pub enum SettingsOwner<'a> {
+    /// The project in this folder.
+    Project(&'a Path),
+    /// The user whose variables have these values.
+    User(&'a dyn Fn(&str) -> Option<OsString>),
+}
+
+impl fmt::Debug for SettingsOwner<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Project(folder) => f.debug_tuple("Project").field(folder).finish(),
+            Self::User(_) => f.write_str("User"),
+        }
+    }
+}
+
+impl SettingsOwner<'_> {
+    fn place(&self, project_file: &str, user_file: &UserFile) -> Option<SettingsPlace> {
+        match self {
+            Self::Project(folder) => Some(SettingsPlace::below(folder, project_file)),
+            Self::User(variable) => user_file.place(*variable),
+        }
+    }
+}
+
+/// Returns the place of a client's settings file; `None` if the user has no home.
+pub fn settings_place(
     client: Client,
-    level: HooksLevel,
-    base: &Path,
-) -> Result<PathBuf, SettingsError> {
+    owner: SettingsOwner<'_>,
+) -> Result<Option<SettingsPlace>, SettingsError> {
     let hooks = wiring(client)?;
-    Ok(base.join(match level {
-        HooksLevel::Project => hooks.project_file,
-        HooksLevel::User => hooks.user_file,
-    }))
+    Ok(owner.place(hooks.project_file, &hooks.user_file))
 }
 
 /// Returns a file with Convoke's entries. `current` is its text; `bare`, its text without Convoke's

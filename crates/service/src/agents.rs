@@ -12,7 +12,7 @@ use convoke_domain::lane::health::{AgentHealth, Availability};
 use convoke_engine::client::acp::known_agent;
 use convoke_engine::client::adapter;
 use convoke_engine::file;
-use convoke_engine::hooks::{HooksLevel, count, settings_file};
+use convoke_engine::hooks::{HooksLevel, count};
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::drive::ClientProgram;
 use convoke_engine::lane::health::{HealthCache, probe};
@@ -25,6 +25,7 @@ use self::endpoints::{KnownApi, known_apis};
 pub use self::first::first_usable_agent;
 pub use self::health::{ProbePolicy, healths_of};
 use crate::failure::{ErrorClass, Failure};
+use crate::hooks::HooksTarget;
 use crate::lane::seen_by;
 use crate::session::Session;
 use crate::settings::acp as acp_settings;
@@ -324,13 +325,12 @@ fn hooks(client: Client, session: &Session) -> &'static str {
     if adapter(client).hooks.is_none() {
         return "none";
     }
-    let has = |level, base: Option<PathBuf>| {
-        let path = base.and_then(|base| settings_file(client, level, &base).ok());
-        let text = path.and_then(|path| file::text(&path, MAX_BYTES));
+    let has = |level| {
+        let path = HooksTarget { client, level }.path(session);
+        let text = path.ok().and_then(|path| file::text(&path, MAX_BYTES));
         text.is_some_and(|text| count(&text, client).is_ok_and(|count| count > 0))
     };
-    let (project, user) = (Some(session.project.clone()), session.environment.home());
-    match (has(HooksLevel::Project, project), has(HooksLevel::User, user)) {
+    match (has(HooksLevel::Project), has(HooksLevel::User)) {
         (true, true) => "project, user",
         (true, false) => "project",
         (false, true) => "user",

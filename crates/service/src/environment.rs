@@ -71,7 +71,7 @@ impl Environment {
     }
 
     /// An empty variable counts as not set.
-    fn variable(&self, name: &str) -> Option<OsString> {
+    pub(crate) fn variable(&self, name: &str) -> Option<OsString> {
         self.variables.get(OsStr::new(name)).filter(|value| !value.is_empty()).cloned()
     }
 

@@ -8,11 +8,12 @@ mod status;
 use std::path::{Path, PathBuf};
 
 use convoke_domain::client::Client;
+use convoke_engine::client::SettingsPlace;
 use convoke_engine::client::claude::plugin::{PluginSwitch, plugin_switch};
 use convoke_engine::client::codex::trust::{HookTrust, trust, trusts_folder};
 use convoke_engine::file::{self, stays_inside};
 use convoke_engine::git::checkout;
-use convoke_engine::hooks::{HooksLevel, SettingsError, settings_file};
+use convoke_engine::hooks::{HooksLevel, SettingsError, SettingsOwner, settings_place};
 
 pub use self::arrival::WakeArrival;
 pub(crate) use self::arrival::arrival_in;
@@ -65,29 +66,26 @@ enum HooksError {
 }
 
 impl HooksTarget {
-    /// Returns the folder that the settings are below.
-    fn base(&self, session: &Session) -> Result<PathBuf, Failure> {
-        match self.level {
-            // The record of a file must not depend on the current folder.
-            HooksLevel::Project => Ok(session.absolute_project()),
-            HooksLevel::User => {
-                let home = session.environment.home();
-                home.ok_or_else(|| Failure::new(ErrorClass::Prerequisite, HooksError::NoHome))
+    /// Returns the settings, and the folder that they are below.
+    fn place(&self, session: &Session) -> Result<SettingsPlace, Failure> {
+        let place = with_owner(session, self.level, |owner| settings_place(self.client, owner));
+        match place {
+            Ok(Some(place)) => Ok(place),
+            Ok(None) => Err(Failure::new(ErrorClass::Prerequisite, HooksError::NoHome)),
+            Err(source) => {
+                let path = session.absolute_project();
+                Err(Failure::new(ErrorClass::Prerequisite, HooksError::Settings { path, source }))
             }
         }
     }
 
     pub(crate) fn path(&self, session: &Session) -> Result<PathBuf, Failure> {
-        let base = self.base(session)?;
-        settings_file(self.client, self.level, &base).map_err(|source| {
-            Failure::new(ErrorClass::Prerequisite, HooksError::Settings { path: base, source })
-        })
+        Ok(self.place(session)?.path)
     }
 
     /// Returns the file to change.
     fn path_to_change(&self, session: &Session) -> Result<PathBuf, Failure> {
-        let (base, path) = (self.base(session)?, self.path(session)?);
-        refuse_outside(self.level, &base, path)
+        refuse_outside(self.level, self.place(session)?)
     }
 
     /// Returns the trust in Convoke's entries; only Codex asks its user first.
@@ -111,6 +109,19 @@ impl HooksTarget {
     }
 }
 
+/// Calls a function with the owner of the settings of a level.
+pub(crate) fn with_owner<T>(
+    session: &Session,
+    level: HooksLevel,
+    call: impl FnOnce(SettingsOwner<'_>) -> T,
+) -> T {
+    match level {
+        // The record of a file must not depend on the current folder.
+        HooksLevel::Project => call(SettingsOwner::Project(&session.absolute_project())),
+        HooksLevel::User => call(SettingsOwner::User(&|name| session.environment.variable(name))),
+    }
+}
+
 /// Returns the paths under which a client may have recorded the project's folder: as it is called, as it
 /// is without links, and that of its repository.
 pub(crate) fn project_roots(session: &Session) -> Vec<PathBuf> {
@@ -123,15 +134,12 @@ pub(crate) fn project_roots(session: &Session) -> Vec<PathBuf> {
 
 /// Returns the file to change. A project's settings that lead out of it are refused: a link that came
 /// with the project must not reach the user's own.
-pub(crate) fn refuse_outside(
-    level: HooksLevel,
-    base: &Path,
-    path: PathBuf,
-) -> Result<PathBuf, Failure> {
+pub(crate) fn refuse_outside(level: HooksLevel, place: SettingsPlace) -> Result<PathBuf, Failure> {
+    let SettingsPlace { base, path } = place;
     // A link to nothing cannot be written through, and says so then.
     let leads_nowhere = path.is_symlink() && !path.exists();
-    let is_inside = |name: &Path| leads_nowhere || stays_inside(base, name);
-    if level == HooksLevel::User || path.strip_prefix(base).is_ok_and(is_inside) {
+    let is_inside = |name: &Path| leads_nowhere || stays_inside(&base, name);
+    if level == HooksLevel::User || path.strip_prefix(&base).is_ok_and(is_inside) {
         return Ok(path);
     }
     Err(Failure::new(ErrorClass::Refused, HooksError::Outside { path }).hint(
@@ -166,7 +174,8 @@ fn codex_config(session: &Session) -> String {
 /// Returns Convoke's plugin for Claude Code, which includes the hooks, if it is enabled in its
 /// user's settings, or for a project in those of the project.
 pub fn plugin(session: &Session, level: HooksLevel) -> Option<String> {
-    let user = session.environment.home().map(|home| home.join(".claude/settings.json"));
+    let user = HooksTarget { client: Client::Claude, level: HooksLevel::User };
+    let user = user.path(session).ok();
     let local = session.project.join(".claude/settings.local.json");
     let project = [local, session.project.join(".claude/settings.json")];
     let project = project.into_iter().filter(|_| level == HooksLevel::Project);

@@ -4,10 +4,10 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use convoke_domain::client::Client;
-use convoke_engine::client::{ApprovalPlaces, ServerApproval, adapter};
+use convoke_engine::client::{ApprovalPlaces, ServerApproval, SettingsPlace, adapter};
 use convoke_engine::file::{FileEdit, sweep_drafts};
 use convoke_engine::hooks::server_entry::{
-    ServerEntry, find_server, put_server, server_file, server_trace, take_server,
+    ServerEntry, find_server, put_server, server_place, server_trace, take_server,
 };
 use convoke_engine::hooks::{FormerFile, HooksLevel, SettingsError, count};
 use convoke_engine::server_program::{ServerProgram, become_server};
@@ -18,7 +18,7 @@ use serde::Serialize;
 use crate::failure::{ErrorClass, Failure};
 use crate::hooks::{
     DryRun, is_same, is_there, named_program, project_roots, refuse_outside, remember_folders,
-    remove_folders,
+    remove_folders, with_owner,
 };
 use crate::mcp_listen::McpListenRequest;
 use crate::session::Session;
@@ -60,6 +60,18 @@ pub struct McpApprovalReport {
     pub state: &'static str,
     /// What the user has to do, or why that is unknown; nothing if it is given.
     pub what: Option<String>,
+}
+
+impl McpApprovalReport {
+    /// Returns what the user has to do in a sentence, or that this is unknown; `None` if there is
+    /// nothing to do.
+    pub fn sentence(&self) -> Option<String> {
+        let what = self.what.as_ref()?;
+        Some(match self.state {
+            "unknown" => format!("approval: unknown, {what}"),
+            _ => what.clone(),
+        })
+    }
 }
 
 /// An entry of Convoke's server that a client's settings have.
@@ -123,38 +135,39 @@ impl McpEntryTarget {
         format!("convoke mcp {action} {}{user}", self.client.name())
     }
 
-    fn base(self, session: &Session) -> Result<PathBuf, Failure> {
-        match self.level {
-            HooksLevel::Project => Ok(session.absolute_project()),
-            HooksLevel::User => {
-                let home = session.environment.home();
-                home.ok_or_else(|| Failure::new(ErrorClass::Prerequisite, McpEntryError::NoHome))
+    fn place(self, session: &Session) -> Result<SettingsPlace, Failure> {
+        match with_owner(session, self.level, |owner| server_place(self.client, owner)) {
+            Ok(Some(place)) => Ok(place),
+            Ok(None) => Err(Failure::new(ErrorClass::Prerequisite, McpEntryError::NoHome)),
+            Err(source) => {
+                let path = session.absolute_project();
+                Err(Failure::new(ErrorClass::Usage, McpEntryError::Settings { path, source }))
             }
         }
     }
 
     fn path(self, session: &Session) -> Result<PathBuf, Failure> {
-        let base = self.base(session)?;
-        server_file(self.client, self.level, &base).map_err(|source| {
-            Failure::new(ErrorClass::Usage, McpEntryError::Settings { path: base, source })
-        })
+        Ok(self.place(session)?.path)
     }
 
     fn path_to_change(self, session: &Session) -> Result<PathBuf, Failure> {
-        refuse_outside(self.level, &self.base(session)?, self.path(session)?)
+        refuse_outside(self.level, self.place(session)?)
     }
 
     /// Tells whether the client starts the server without asking its user; `None` for a client without
     /// servers.
     pub(crate) fn approval(self, session: &Session) -> Option<McpApprovalReport> {
         let wiring = adapter(self.client).server.as_ref()?;
-        let environment = &session.environment;
-        let approval = match (environment.home(), environment.client_home(self.client)) {
-            (Some(home), Some(client_home)) => {
-                let roots = project_roots(session);
-                (wiring.approval)(&ApprovalPlaces { level: self.level, roots, home, client_home })
-            }
-            (None, _) | (_, None) => ServerApproval::Unknown("HOME is not set".to_owned()),
+        let user = Self { level: HooksLevel::User, ..self };
+        let client_home = session.environment.client_home(self.client);
+        let approval = match (user.path(session), client_home) {
+            (Ok(user_file), Some(client_home)) => (wiring.approval)(&ApprovalPlaces {
+                level: self.level,
+                roots: project_roots(session),
+                client_home,
+                user_file,
+            }),
+            (Err(_), _) | (_, None) => ServerApproval::Unknown("HOME is not set".to_owned()),
         };
         let what = approval.words().map(str::to_owned);
         Some(McpApprovalReport { state: approval.name(), what })
@@ -316,7 +329,7 @@ pub fn install_mcp_entry(
         return Ok(McpEntryChange::DryRun(McpEntryDryRunReport { path, text: planned }));
     }
     let store = open_store(session)?;
-    remember_folders(&*store, &path, &target.base(session)?, target.client, session)?;
+    remember_folders(&*store, &path, &target.place(session)?.base, target.client, session)?;
     settings_file::edit(session, &path, |current| {
         let after = put(current)?;
         let present = current.map(|text| find_server(text, target.client, &program)).transpose();
@@ -379,7 +392,7 @@ pub fn uninstall_mcp_entry(
     }
     settings_file::edit(session, &path, |current| left(current).map(settings_file::to))?;
     store.forget_install(&known_as(&path)).map_err(refused)?;
-    let base = target.base(session)?;
+    let base = target.place(session)?.base;
     sweep_drafts(&base);
     if !path.exists() {
         remove_folders(&*store, &path, &base)?;

@@ -3,13 +3,13 @@
 use convoke_domain::client::Client;
 use convoke_engine::client::{ClientRelease, adapter};
 use convoke_engine::file;
-use convoke_engine::hooks::{HooksLevel, install, programs, settings_file};
+use convoke_engine::hooks::{HooksLevel, install, programs};
 use convoke_store::{SchemaVersions, schema_versions};
 use serde::Serialize;
 
 use crate::agents::{AgentsRequest, agents};
 use crate::failure::Failure;
-use crate::hooks::{is_same, is_there};
+use crate::hooks::{HooksTarget, is_same, is_there};
 use crate::mcp_entry::mcp_entries;
 use crate::session::Session;
 use crate::settings::store;
@@ -70,13 +70,9 @@ pub fn check_upgrade(session: &Session) -> Result<UpgradeReport, Failure> {
     let schema = schema_versions(&store::with_password(session, location)?).map_err(refused)?;
     behind.extend(schema.and_then(store_words));
     let mut hooks = Vec::new();
-    let project = session.absolute_project();
-    let bases =
-        [(HooksLevel::Project, Some(project)), (HooksLevel::User, session.environment.home())];
-    for (level, base) in bases {
-        let Some(base) = base else { continue };
+    for level in [HooksLevel::Project, HooksLevel::User] {
         for client in Client::WITH_HOOKS {
-            let Ok(path) = settings_file(client, level, &base) else { continue };
+            let Ok(path) = (HooksTarget { client, level }).path(session) else { continue };
             let Some(text) = file::text(&path, MAX_BYTES) else { continue };
             let fit = hooks_fit(session, client, &text);
             if fit == HooksFit::NoEntries {

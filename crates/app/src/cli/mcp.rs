@@ -135,10 +135,9 @@ fn print(report: &McpEntryReport, app: &App, output: &mut Output) -> Result<(), 
         return output.json(report);
     }
     output.data(&format!("{}  {state}\n", report.path))?;
-    if let Some(McpApprovalReport { state, what: Some(what) }) = &report.approval {
-        let unknown = if *state == "unknown" { "approval: unknown, " } else { "" };
+    if let Some(words) = report.approval.as_ref().and_then(McpApprovalReport::sentence) {
         output.flush()?;
-        output.say(&format!("note: {unknown}{what}"));
+        output.say(&format!("note: {words}"));
     }
     Ok(())
 }

@@ -175,7 +175,8 @@ fn hooks_in_groups(hooks: &[ClientHooks], now: Timestamp) -> Vec<String> {
     groups.iter().map(|(state, clients)| format!("{}: {state}", clients.join(", "))).collect()
 }
 
-/// Renders which clients start Convoke's MCP server in one line, and what keeps others from it.
+/// Renders which clients have Convoke's MCP server in one line, what keeps others from it, and what
+/// the user has to approve first.
 fn mcp(entries: &[ClientMcp]) -> Vec<String> {
     let mut clients: Vec<_> = entries.iter().filter(|entry| entry.problem.is_none()).collect();
     // A client may have an entry of the project and one of the user.
@@ -184,7 +185,14 @@ fn mcp(entries: &[ClientMcp]) -> Vec<String> {
     let names: Vec<_> = clients.iter().map(|entry| entry.client).collect();
     let installed = (!names.is_empty()).then(|| format!("installed for {}", names.join(", ")));
     let problems = entries.iter().filter_map(|entry| entry.problem.clone());
-    installed.into_iter().chain(problems).collect()
+    let waiting = entries.iter().filter_map(|entry| {
+        let approval = entry.approval.as_ref()?;
+        let is_known = approval.state != "unknown";
+        let words = approval.sentence()?;
+        // What is to do names the client itself.
+        Some(if is_known { words } else { format!("{}: {words}", entry.client) })
+    });
+    installed.into_iter().chain(problems).chain(waiting).collect()
 }
 
 /// Renders the activity of a client's hooks in one line.

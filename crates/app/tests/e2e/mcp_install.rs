@@ -76,6 +76,133 @@ fn the_status_names_what_a_client_still_wants_from_its_user() {
     assert!(!user.stderr.contains("asks you first"), "{user}");
 }
 
+// `mcp status` is asked for one client; these two show every client's state.
+#[test]
+fn status_and_doctor_name_what_a_client_still_waits_for() {
+    let project = Project::new().in_repository("main");
+    let steps = [
+        (
+            "claude",
+            "Claude Code asks you first: start `claude` in this project, trust the folder and \
+                    approve the server `convoke`",
+        ),
+        ("codex", "Codex asks you first: start `codex` in this project and trust the folder"),
+        (
+            "gemini",
+            "Gemini CLI asks you first: start `gemini` in this project and trust the folder",
+        ),
+    ];
+    for (client, words) in steps {
+        project.stdout(&["mcp", "install", client]);
+        for command in ["status", "doctor"] {
+            let outcome = project.run(&[command]);
+            assert!(in_one_line(&outcome.stdout).contains(words), "{outcome}");
+        }
+        project.stdout(&["mcp", "uninstall", client]);
+        assert!(!project.run(&["status"]).stdout.contains("asks you first"));
+    }
+    project.stdout(&["mcp", "install", "opencode"]);
+    let unknown = "approval: unknown, opencode keeps no approval that Convoke knows of";
+    for command in ["status", "doctor"] {
+        let outcome = project.run(&[command]);
+        assert!(in_one_line(&outcome.stdout).contains(unknown), "{outcome}");
+    }
+    project.stdout(&["mcp", "uninstall", "opencode"]);
+
+    project.stdout(&["mcp", "install", "claude"]);
+    let report = report(&project, &["status", "--json"]);
+    assert_eq!(report["mcp"][0]["approval"]["state"], "needed", "{report}");
+    let refused = r#"{"disabledMcpjsonServers": ["convoke"]}"#;
+    let project = project.file(".claude/settings.local.json", refused);
+    for command in ["status", "doctor"] {
+        let outcome = project.run(&[command]);
+        let words = "you refused the server in Claude Code: start `claude` in this project";
+        assert!(in_one_line(&outcome.stdout).contains(words), "{outcome}");
+    }
+    let approved = r#"{"enableAllProjectMcpServers": true}"#;
+    let project = project
+        .file(".claude/settings.local.json", "{}")
+        .file("../home/.claude/settings.json", approved);
+    let status = project.run(&["status"]);
+    assert!(status.stdout.contains("installed for claude\n"), "{status}");
+    assert!(!status.stdout.contains("asks you first"), "{status}");
+    let doctor = project.run(&["doctor"]);
+    assert!(doctor.stdout.contains(".mcp.json starts this convoke\n"), "{doctor}");
+}
+
+/// Returns what a command reports to programs.
+fn report(project: &Project, words: &[&str]) -> Value {
+    serde_json::from_str(&project.stdout(words)).unwrap()
+}
+
+/// Joins lines that were wrapped.
+fn in_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+// A client reads its user's settings where its variable says, and no longer where they usually are.
+#[test]
+fn a_users_entry_is_where_the_clients_variable_says() {
+    for (client, variable, server, hooks) in [
+        ("claude", "CLAUDE_CONFIG_DIR", ".claude.json", Some("settings.json")),
+        ("codex", "CODEX_HOME", "config.toml", Some("hooks.json")),
+        ("gemini", "GEMINI_CLI_HOME", ".gemini/settings.json", Some(".gemini/settings.json")),
+        (
+            "opencode",
+            "XDG_CONFIG_HOME",
+            "opencode/opencode.json",
+            Some("opencode/plugins/convoke.js"),
+        ),
+        ("qwen", "QWEN_HOME", "settings.json", None),
+    ] {
+        let project = Project::new().in_repository("main");
+        let moved = project.path("../moved");
+        let project = project.variable(variable, moved.to_str().unwrap());
+        let installed = project.stdout(&["mcp", "install", client, "--user"]);
+        let path = project.path("../moved").join(server);
+        assert!(installed.contains(&format!("moved/{server}  installed")), "{installed}");
+        assert!(fs::read_to_string(&path).unwrap().contains("convoke"), "{client}");
+        assert!(!project.path("../home/.claude.json").exists());
+        assert_eq!(project.run(&["mcp", "status", client, "--user"]).code, Some(0), "{client}");
+        let status = report(&project, &["status", "--json"]);
+        assert_eq!(status["mcp"][0]["client"], client, "{status}");
+        if let Some(file) = hooks {
+            let installed = project.run(&["hooks", "install", client, "--user"]);
+            assert_eq!(installed.code, Some(0), "{installed}");
+            let text = fs::read_to_string(project.path("../moved").join(file)).unwrap();
+            assert!(text.contains("hook"), "{client}: {text}");
+            let status = project.run(&["hooks", "status", client, "--user"]);
+            assert!(status.stdout.contains(&format!("moved/{file}")), "{status}");
+            project.stdout(&["hooks", "uninstall", client, "--user"]);
+        }
+        project.stdout(&["mcp", "uninstall", client, "--user"]);
+        assert!(!path.exists(), "{client}");
+        let usual = [".claude", ".claude.json", ".codex", ".gemini", ".config/opencode", ".qwen"];
+        for name in usual {
+            assert!(!project.path("../home").join(name).exists(), "{client}: {name}");
+        }
+    }
+}
+
+// Claude Code keeps approvals in the folder of its variable, also if that is the usual one.
+#[test]
+fn approvals_are_read_where_claude_code_keeps_them() {
+    let project = Project::new().in_repository("main");
+    project.stdout(&["mcp", "install", "claude"]);
+    let root = project.root().canonicalize().unwrap();
+    let approved = serde_json::json!({ "projects": { root.to_str().unwrap(): {
+        "hasTrustDialogAccepted": true, "enabledMcpjsonServers": ["convoke"],
+    } } });
+    let folder = project.path("../home/.claude");
+    let project = project.file("../home/.claude/.claude.json", approved.to_string());
+    let state = |project: &Project| {
+        report(project, &["mcp", "status", "claude", "--json"])["approval"]["state"].clone()
+    };
+    assert_eq!(state(&project), "needed");
+    let project = project.variable("CLAUDE_CONFIG_DIR", folder.to_str().unwrap());
+    assert_eq!(state(&project), "given");
+}
+
 // A client whose settings name a missing program has no tools, and may not even start.
 #[test]
 fn an_entry_whose_program_is_gone_is_named_with_its_remedy() {
@@ -83,7 +210,7 @@ fn an_entry_whose_program_is_gone_is_named_with_its_remedy() {
     project.stdout(&["mcp", "install", "codex"]);
     let settings = fs::read_to_string(project.path(".codex/config.toml")).unwrap();
     let doctor = project.run(&["doctor"]);
-    assert!(doctor.stdout.contains("config.toml starts this convoke\n"), "{doctor}");
+    assert!(doctor.stdout.contains("config.toml starts this convoke only after"), "{doctor}");
     let undone = project.run(&["init", "--undo"]);
     assert!(undone.stdout.contains("convoke mcp uninstall codex"), "{undone}");
 

@@ -107,9 +107,13 @@ fn clients_that_start_the_mcp_server_have_a_line() {
     let shown = screen(&project);
     assert!(shown.stdout.contains("\nmcp        installed for claude, codex\n"), "{shown}");
     let json: Value = serde_json::from_str(&project.stdout(&["status", "--json"])).unwrap();
-    let entry = |client, level| json!({ "client": client, "level": level, "problem": null });
-    let entries = [entry("claude", "project"), entry("codex", "project"), entry("claude", "user")];
-    assert_eq!(json["mcp"], json!(entries));
+    let entries = json["mcp"].as_array().unwrap().iter();
+    let entries = entries.map(|entry| {
+        assert_eq!(entry["problem"], Value::Null, "{entry}");
+        ["client", "level"].map(|key| entry[key].as_str().unwrap())
+    });
+    let expected = [["claude", "project"], ["codex", "project"], ["claude", "user"]];
+    assert_eq!(entries.collect::<Vec<_>>(), expected);
     // An entry that names a program which was removed starts nothing.
     let settings = std::fs::read_to_string(project.path(".mcp.json")).unwrap();
     let gone = settings.replace(env!("CARGO_BIN_EXE_convoke"), "/no/such/convoke");
@@ -118,7 +122,7 @@ fn clients_that_start_the_mcp_server_have_a_line() {
     project.stdout(&["mcp", "uninstall", "claude", "--user"]);
     let words = project.stdout(&["status"]);
     let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("mcp installed for codex /"), "{words}");
+    assert!(words.contains("mcp installed for codex "), "{words}");
     let why = ".mcp.json starts `/no/such/convoke` as MCP server, which does not exist; \
                run `convoke mcp install claude`";
     assert!(words.contains(why), "{words}");

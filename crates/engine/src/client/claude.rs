@@ -18,7 +18,7 @@ pub(super) use self::transcript::file_result;
 use super::listener::DialectListener;
 use super::{
     ClientAdapter, ClientHome, CounterScope, PrintedEvents, ServerWiring, TranscriptFormat,
-    UsageScope,
+    UsageScope, UserFile,
 };
 use crate::transcript::own::newest;
 use crate::transcript::usage::UsageRecords;
@@ -60,7 +60,11 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     }),
     usage_records: Some(UsageRecords { read: usage::read }),
     hooks: Some(hooks::WIRING),
-    server: Some(ServerWiring::servers_in(".mcp.json", ".claude.json", approval::approval)),
+    server: Some(ServerWiring::servers_in(
+        ".mcp.json",
+        UserFile::moved_by(".claude.json", "CLAUDE_CONFIG_DIR", ".claude.json"),
+        approval::approval,
+    )),
     resumed_with: launch::RESUME,
     launch: launch::launch,
     listen: || Box::new(DialectListener::<listener::Claude>::default()),

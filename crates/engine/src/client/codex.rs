@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use super::listener::DialectListener;
 use super::{
     ApprovalPlaces, ClientAdapter, ClientHome, CounterScope, PrintedEvents, ServerApproval,
-    ServerForm, ServerWiring, TranscriptFormat, UsageScope, is_not_said,
+    ServerForm, ServerWiring, TranscriptFormat, UsageScope, UserFile, is_not_said,
 };
 use crate::file;
 use crate::hooks::HooksLevel;
@@ -31,7 +31,7 @@ const VARIABLES: &[&str] = &["OPENAI_API_KEY", "OPENAI_BASE_URL", "CODEX_API_KEY
 /// are approved beforehand. A server gets few of its variables unless they are named.
 const SERVER: ServerWiring = ServerWiring {
     project_file: ".codex/config.toml",
-    user_file: ".codex/config.toml",
+    user_file: UserFile::moved_by(".codex/config.toml", "CODEX_HOME", "config.toml"),
     form: ServerForm::Toml {
         beside: &[
             "startup_timeout_sec = 20",
@@ -45,7 +45,7 @@ const SERVER: ServerWiring = ServerWiring {
 
 /// Codex reads no settings of a project in a folder that its user has not trusted.
 fn approval(places: &ApprovalPlaces) -> ServerApproval {
-    let config = file::text(&places.client_home.join("config.toml"), MAX_CONFIG_BYTES);
+    let config = file::text(&places.user_file, MAX_CONFIG_BYTES);
     let is_trusted = trust::trusts_folder(&config.unwrap_or_default(), &places.roots);
     if places.level == HooksLevel::User || is_trusted {
         return ServerApproval::Given;

@@ -12,7 +12,7 @@ pub(super) use self::launch::{READ_ONLY_POLICY, READER_ARGUMENTS};
 use super::listener::DialectListener;
 use super::server_approval::{FolderTrustRules, TrustDefault};
 use super::{
-    ClientAdapter, ClientHome, PrintedEvents, ServerWiring, TranscriptFormat, UsageScope,
+    ClientAdapter, ClientHome, PrintedEvents, ServerWiring, TranscriptFormat, UsageScope, UserFile,
     is_not_said,
 };
 use crate::transcript::usage::UsageRecords;
@@ -32,6 +32,9 @@ const QUIET: &[(&str, &str)] = &[
     // Its outer process would not pass signals on.
     ("GEMINI_CLI_NO_RELAUNCH", "true"),
 ];
+
+const USER_SETTINGS: UserFile =
+    UserFile::moved_by(".gemini/settings.json", "GEMINI_CLI_HOME", ".gemini/settings.json");
 
 /// Gemini CLI starts no server in a folder that its user has not trusted.
 const TRUST: FolderTrustRules = FolderTrustRules {
@@ -61,11 +64,9 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     }),
     usage_records: Some(UsageRecords { read: usage::read }),
     hooks: Some(hooks::WIRING),
-    server: Some(ServerWiring::servers_in(
-        ".gemini/settings.json",
-        ".gemini/settings.json",
-        |places| TRUST.approval(places),
-    )),
+    server: Some(ServerWiring::servers_in(".gemini/settings.json", USER_SETTINGS, |places| {
+        TRUST.approval(places)
+    })),
     resumed_with: launch::RESUME,
     launch: launch::launch,
     listen: || Box::new(DialectListener::<listener::Gemini>::default()),

@@ -6,12 +6,14 @@ use std::path::{Path, PathBuf};
 use convoke_domain::hook::Moment;
 use serde_json::{Value, json};
 
+use super::user_file::UserFile;
+
 /// How Convoke's hooks are wired into a client.
 pub struct HookWiring {
     /// The file that holds hooks, below a project's folder.
     pub(crate) project_file: &'static str,
-    /// The same below a user's folder.
-    pub(crate) user_file: &'static str,
+    /// The same of a user.
+    pub(crate) user_file: UserFile,
     /// The form of that file.
     pub(crate) form: SettingsForm,
     /// The events at which the client's sessions lose and regain their memory.
@@ -31,12 +33,12 @@ pub struct HookWiring {
 }
 
 impl HookWiring {
-    /// The wiring of a client that takes its hooks as Claude Code does, in one file of this name below
-    /// a project's folder and below a user's.
-    pub(crate) const fn like_claude(file: &'static str) -> Self {
+    /// The wiring of a client that takes its hooks as Claude Code does, in a file of
+    /// this name below a project's folder and in one of a user.
+    pub(crate) const fn like_claude(project_file: &'static str, user_file: UserFile) -> Self {
         Self {
-            project_file: file,
-            user_file: file,
+            project_file,
+            user_file,
             form: SettingsForm::Groups { name: None },
             events: START_AND_PROMPT,
             most_bytes: 9_900,

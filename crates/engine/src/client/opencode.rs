@@ -15,7 +15,7 @@ pub(super) use self::transcript::file_result;
 use super::listener::DialectListener;
 use super::{
     ClientAdapter, ClientHome, ServerApproval, ServerForm, ServerWiring, TranscriptFormat,
-    UsageScope, is_not_said,
+    UsageScope, UserFile, is_not_said,
 };
 use crate::transcript::usage::UsageRecords;
 
@@ -27,7 +27,12 @@ const QUIET: &[(&str, &str)] =
 
 const SERVER: ServerWiring = ServerWiring {
     project_file: "opencode.json",
-    user_file: ".config/opencode/opencode.json",
+    // opencode reads the files of `OPENCODE_CONFIG` and `OPENCODE_CONFIG_DIR` beside this one.
+    user_file: UserFile::moved_by(
+        ".config/opencode/opencode.json",
+        "XDG_CONFIG_HOME",
+        "opencode/opencode.json",
+    ),
     form: ServerForm::Json { section: "mcp", entry: server },
     approval: |_| {
         ServerApproval::Unknown("opencode keeps no approval that Convoke knows of".to_owned())

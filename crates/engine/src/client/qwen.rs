@@ -8,7 +8,7 @@ mod versions;
 pub(super) use self::launch::READER_ARGUMENTS;
 use super::listener::DialectListener;
 use super::server_approval::{FolderTrustRules, TrustDefault};
-use super::{ClientAdapter, ClientHome, CounterScope, ServerWiring, UsageScope};
+use super::{ClientAdapter, ClientHome, CounterScope, ServerWiring, UsageScope, UserFile};
 use crate::transcript::usage::UsageRecords;
 
 const VARIABLES: &[&str] =
@@ -44,7 +44,7 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     hooks: None,
     server: Some(ServerWiring::servers_in(
         ".qwen/settings.json",
-        ".qwen/settings.json",
+        UserFile::moved_by(".qwen/settings.json", "QWEN_HOME", "settings.json"),
         |places| TRUST.approval(places),
     )),
     resumed_with: launch::RESUME,

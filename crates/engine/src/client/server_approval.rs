@@ -18,10 +18,10 @@ pub struct ApprovalPlaces {
     pub level: HooksLevel,
     /// The project's folder, under every name that a client may have recorded.
     pub roots: Vec<PathBuf>,
-    /// The user's folder.
-    pub home: PathBuf,
     /// The client's own folder.
     pub client_home: PathBuf,
+    /// The file in which the user lists servers.
+    pub user_file: PathBuf,
 }
 
 /// Whether the client starts the server.
@@ -96,12 +96,13 @@ impl FolderTrustRules {
     }
 
     fn read(&self, places: &ApprovalPlaces) -> Result<ServerApproval, ServerApproval> {
-        let settings = decisions(&places.client_home.join("settings.json"))?;
+        // The file that lists servers has the other settings, too.
+        let settings = decisions(&places.user_file)?;
         let asks = settings["security"]["folderTrust"]["enabled"].as_bool();
         if !asks.unwrap_or(self.default == TrustDefault::Asks) {
             return Ok(ServerApproval::Given);
         }
-        let rules = decisions(&places.client_home.join("trustedFolders.json"))?;
+        let rules = decisions(&places.user_file.with_file_name("trustedFolders.json"))?;
         let rules = rules.as_object().into_iter().flatten();
         let applies = |path: &str, level: &str| {
             let path = Path::new(path);
@@ -142,8 +143,10 @@ mod tests {
         let folder = adapter(client).home.as_ref().unwrap().folder;
         let home = top.path().join("home");
         let client_home = home.join(folder);
-        let places = ApprovalPlaces { level, roots: vec![root], home, client_home };
-        (adapter(client).server.as_ref().unwrap().approval)(&places)
+        let server = adapter(client).server.as_ref().unwrap();
+        let variable = |name: &str| (name == "HOME").then(|| home.clone().into_os_string());
+        let user_file = server.user_file.place(&variable).unwrap().path;
+        (server.approval)(&ApprovalPlaces { level, roots: vec![root], client_home, user_file })
     }
 
     /// The words of each state, for a project's entry.

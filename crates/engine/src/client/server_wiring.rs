@@ -5,13 +5,14 @@ use std::fmt;
 use serde_json::{Value, json};
 
 use super::server_approval::{ApprovalPlaces, ServerApproval};
+use super::user_file::UserFile;
 
 /// How Convoke's MCP server is entered in a client's settings.
 pub struct ServerWiring {
     /// The file that lists servers, below a project's folder.
     pub(crate) project_file: &'static str,
-    /// The same below a user's folder.
-    pub(crate) user_file: &'static str,
+    /// The same of a user.
+    pub user_file: UserFile,
     /// What an entry looks like.
     pub(crate) form: ServerForm,
     /// Tells whether the client starts the server without asking its user.
@@ -38,7 +39,7 @@ impl ServerWiring {
     /// The wiring of a client that lists servers in `mcpServers` of a JSON file.
     pub(crate) const fn servers_in(
         project_file: &'static str,
-        user_file: &'static str,
+        user_file: UserFile,
         approval: fn(&ApprovalPlaces) -> ServerApproval,
     ) -> Self {
         let form = ServerForm::Json { section: "mcpServers", entry: command_and_arguments };

@@ -9,8 +9,10 @@ use serde_json::{Value, json};
 use super::document::{Item, Node, Shape};
 use super::entries::{is_blank, take_members_out};
 use super::splice::{Layout, apply};
-use super::{FormerFile, HooksLevel, SettingsError, around, bare, object, server_toml, unexpected};
-use crate::client::{ServerForm, ServerWiring, adapter};
+use super::{
+    FormerFile, SettingsError, SettingsOwner, around, bare, object, server_toml, unexpected,
+};
+use crate::client::{ServerForm, ServerWiring, SettingsPlace, adapter};
 
 /// What clients call the server, and the name of the program.
 pub(super) const NAME: &str = "convoke";
@@ -22,17 +24,13 @@ fn wiring(client: Client) -> Result<&'static ServerWiring, SettingsError> {
     adapter(client).server.as_ref().ok_or(SettingsError::NoServers { client })
 }
 
-/// Returns the file of a client that lists servers, below a project's folder or a user's.
-pub fn server_file(
+/// Returns the place of a client's file that lists servers; `None` if the user has no home.
+pub fn server_place(
     client: Client,
-    level: HooksLevel,
-    base: &Path,
-) -> Result<PathBuf, SettingsError> {
+    owner: SettingsOwner<'_>,
+) -> Result<Option<SettingsPlace>, SettingsError> {
     let wiring = wiring(client)?;
-    Ok(base.join(match level {
-        HooksLevel::Project => wiring.project_file,
-        HooksLevel::User => wiring.user_file,
-    }))
+    Ok(owner.place(wiring.project_file, &wiring.user_file))
 }
 
 /// Returns a file with our entry. `program` is how the settings name Convoke. In an entry that is there

@@ -6,7 +6,7 @@ use std::time::Duration;
 use convoke_domain::client::Client;
 use convoke_engine::client::codex::trust::{HookTrust, trust};
 use convoke_engine::file;
-use convoke_engine::hooks::{HooksLevel, programs, settings_file};
+use convoke_engine::hooks::{HooksLevel, programs};
 
 use super::DoctorCheck;
 use crate::environment::agent_variable::AGENT_VARIABLE;
@@ -24,18 +24,14 @@ const MAX_BYTES: u64 = 4 * 1024 * 1024;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(super) fn hooks(session: &Session) -> Vec<DoctorCheck> {
-    let project = session.absolute_project();
-    let bases =
-        [(HooksLevel::Project, Some(project)), (HooksLevel::User, session.environment.home())];
     let mut checks = Vec::new();
     let mut installed = Vec::new();
     for client in Client::WITH_HOOKS {
-        for (level, base) in &bases {
-            let path = base.as_ref().and_then(|base| settings_file(client, *level, base).ok());
-            let Some(path) = path else {
+        for level in [HooksLevel::Project, HooksLevel::User] {
+            let Ok(path) = (HooksTarget { client, level }).path(session) else {
                 continue;
             };
-            let found = check(client, *level, &path, session);
+            let found = check(client, level, &path, session);
             installed.extend(found.as_ref().map(|_| client));
             checks.extend(found);
         }

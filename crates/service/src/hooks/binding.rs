@@ -8,7 +8,7 @@ use convoke_engine::file::FileEdit;
 use convoke_engine::git::tracked::{GitTracking, exclude_file, is_bare, is_shown, tracking};
 use convoke_engine::git::{RefusedRepository, refusal};
 use convoke_engine::hooks::binding::{bind, bound, unbind};
-use convoke_engine::hooks::{HooksLevel, settings_file, trusted};
+use convoke_engine::hooks::{HooksLevel, trusted};
 use convoke_engine::toml_text::TomlTextError;
 use convoke_store::Store;
 use convoke_store::install::Install;
@@ -257,7 +257,7 @@ pub(super) fn release(
     session: &Session,
 ) -> Result<(), Failure> {
     for client in Client::WITH_HOOKS.into_iter().filter(|client| *client != target.client) {
-        let Ok(other) = settings_file(client, target.level, &target.base(session)?) else {
+        let Ok(other) = (HooksTarget { client, level: target.level }).path(session) else {
             continue;
         };
         if store.install(&other.display().to_string()).map_err(refused)?.is_some() {

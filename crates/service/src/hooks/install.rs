@@ -117,7 +117,7 @@ pub fn install_hooks(
     if request.rehearsal == DryRun::DryRun {
         return Ok(HooksChange::DryRun(HooksDryRunReport::new(&path, planned.installed)));
     }
-    remember_folders(&*store, &path, &target.base(session)?, client, session)?;
+    remember_folders(&*store, &path, &target.place(session)?.base, client, session)?;
     edit(session, &path, |current| {
         let install = with_entries(current)?;
         // The file's earlier text is recorded before the file changes.
@@ -320,7 +320,7 @@ pub(crate) fn take_hooks_back(
     let before = hooks_status(session, target)?;
     edit(session, &path, |current| Ok(to(without_entries(current)?)))?;
     store.forget_install(&path.display().to_string()).map_err(refused)?;
-    let base = target.base(session)?;
+    let base = target.place(session)?.base;
     sweep_drafts(&base);
     if !path.exists() {
         remove_folders(&*store, &path, &base)?;

@@ -1,9 +1,9 @@
-//! Which clients start Convoke's MCP server.
+//! Which clients start Convoke's MCP server, and which of them wait for their user's approval.
 
 use convoke_engine::hooks::HooksLevel;
 use serde::Serialize;
 
-use crate::mcp_entry::{FoundMcpEntry, McpEntryFault, mcp_entries};
+use crate::mcp_entry::{FoundMcpEntry, McpApprovalReport, McpEntryFault, mcp_entries};
 use crate::session::Session;
 
 /// An entry of Convoke's MCP server in a client's settings.
@@ -16,6 +16,8 @@ pub struct ClientMcp {
     pub level: &'static str,
     /// Why the client cannot start the server, and what to do about it.
     pub problem: Option<String>,
+    /// Whether the client starts the server without asking its user; `None` if it cannot start it.
+    pub approval: Option<McpApprovalReport>,
 }
 
 /// Returns every entry of Convoke's MCP server, those of the project first.
@@ -39,6 +41,7 @@ impl ClientMcp {
             HooksLevel::Project => "project",
             HooksLevel::User => "user",
         };
-        Self { client: entry.target.client.name(), level, problem }
+        let approval = problem.is_none().then(|| entry.target.approval(session)).flatten();
+        Self { client: entry.target.client.name(), level, problem, approval }
     }
 }

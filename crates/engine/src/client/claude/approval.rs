@@ -24,11 +24,9 @@ pub(super) fn approval(places: &ApprovalPlaces) -> ServerApproval {
 }
 
 fn read(places: &ApprovalPlaces) -> Result<ServerApproval, ServerApproval> {
-    let ApprovalPlaces { roots, home, client_home, .. } = places;
+    let ApprovalPlaces { roots, client_home, user_file, .. } = places;
     let own = decisions(&client_home.join("settings.json"))?;
-    // With `CLAUDE_CONFIG_DIR`, this file is in that folder.
-    let is_usual = *client_home == home.join(".claude");
-    let state = decisions(&if is_usual { home } else { client_home }.join(".claude.json"))?;
+    let state = decisions(user_file)?;
     let choices = roots.iter().find_map(|root| state["projects"].get(root.to_str()?)).cloned();
     let choices = choices.unwrap_or_default();
     let Some(root) = roots.first() else { return Ok(ServerApproval::Needed(NEEDED)) };

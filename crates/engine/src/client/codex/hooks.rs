@@ -1,5 +1,9 @@
 //! Hooks of Codex. It runs only those that its user trusts ([`super::trust`]).
 
+use crate::client::UserFile;
 use crate::client::hook_wiring::HookWiring;
 
-pub(super) const WIRING: HookWiring = HookWiring::like_claude(".codex/hooks.json");
+pub(super) const WIRING: HookWiring = HookWiring::like_claude(
+    ".codex/hooks.json",
+    UserFile::moved_by(".codex/hooks.json", "CODEX_HOME", "hooks.json"),
+);

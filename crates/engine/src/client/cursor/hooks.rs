@@ -3,11 +3,12 @@
 use convoke_domain::hook::Moment;
 use serde_json::{Value, json};
 
+use crate::client::UserFile;
 use crate::client::hook_wiring::{Compactions, EntryCount, HookWiring, SettingsForm};
 
 pub(super) const WIRING: HookWiring = HookWiring {
     project_file: ".cursor/hooks.json",
-    user_file: ".cursor/hooks.json",
+    user_file: UserFile::below_home(".cursor/hooks.json"),
     form: SettingsForm::Entries,
     events: &["sessionStart", "beforeSubmitPrompt", "preCompact"],
     most_bytes: 9_900,

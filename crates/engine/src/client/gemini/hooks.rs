@@ -2,13 +2,14 @@
 
 use convoke_domain::hook::Moment;
 
+use super::USER_SETTINGS;
 use crate::client::hook_wiring::{
     Compactions, EntryCount, HookWiring, SettingsForm, additional_context,
 };
 
 pub(super) const WIRING: HookWiring = HookWiring {
     project_file: ".gemini/settings.json",
-    user_file: ".gemini/settings.json",
+    user_file: USER_SETTINGS,
     // Gemini lists hooks by their names.
     form: SettingsForm::Groups { name: Some("convoke") },
     events: &["BeforeAgent"],

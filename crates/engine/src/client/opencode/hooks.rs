@@ -4,6 +4,7 @@ use convoke_domain::hook::{Moment, SAVED};
 use serde_json::{Value, json};
 
 use super::plugin;
+use crate::client::UserFile;
 use crate::client::hook_wiring::{Compactions, EntryCount, HookWiring, PluginFile, SettingsForm};
 
 const PLUGIN: PluginFile = PluginFile {
@@ -14,7 +15,11 @@ const PLUGIN: PluginFile = PluginFile {
 
 pub(super) const WIRING: HookWiring = HookWiring {
     project_file: ".opencode/plugins/convoke.js",
-    user_file: ".config/opencode/plugins/convoke.js",
+    user_file: UserFile::moved_by(
+        ".config/opencode/plugins/convoke.js",
+        "XDG_CONFIG_HOME",
+        "opencode/plugins/convoke.js",
+    ),
     form: SettingsForm::Plugin(&PLUGIN),
     events: &[],
     most_bytes: 200_000,
