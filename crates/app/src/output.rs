@@ -55,7 +55,8 @@ static AREA: Mutex<LiveArea> = Mutex::new(LiveArea::empty());
 const COLUMNS: usize = 80;
 
 /// The pager, if the user names no other.
-const PAGER: &str = "command -v less > /dev/null || exit 127; exec less -R";
+const PAGER: &str = "command -v less > /dev/null || exit 127; \
+                     export LESSCHARSET=\"${LESSCHARSET-utf-8}\"; exec less -R";
 
 /// Whether a long text may be shown in a pager.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Long texts at a terminal: in the pager that the user named, and printed where that fails.
 
 use crate::design_terminal::{Terminal, printed};
-use crate::harness::{Project, set_mode};
+use crate::harness::{Project, set_mode, skipped};
 
 const PLAN: [&str; 3] = ["show", "--artifact", "plan"];
 
@@ -74,6 +74,35 @@ fn a_machine_without_less_prints_a_text() {
     let lines = shown(&project, &PLAN);
     assert!(has(&lines, "Approach") && lines.len() > 100, "{lines:#?}");
     assert!(!lines.iter().any(|line| line.contains("not found")), "{lines:#?}");
+}
+
+#[test]
+fn a_pager_that_only_copies_prints_everything() {
+    let lines = shown(&designed("cat"), &PLAN);
+    assert!(has(&lines, "Approach") && lines.len() > 100, "{lines:#?}");
+}
+
+// The real program, which reads keys from the terminal and not from the text.
+#[test]
+fn a_person_leaves_less_with_a_key() {
+    let project = with_less();
+    if project.shell("PATH=/usr/bin:/bin; command -v less && command -v setsid", "").code != Some(0)
+    {
+        return skipped("less or setsid is not installed");
+    }
+    // Without a session of its own, `less` would read the keys of the person who runs the tests.
+    let script = "#!/bin/sh\nPATH=/usr/bin:/bin\nexec setsid --wait less \"$@\"\n";
+    let project = project.file("../home/bin/less", script);
+    let mut terminal = Terminal::open(&project, 80, &PLAN);
+    // The prompt of `less` below the first screen.
+    terminal.until(":");
+    terminal.press("q");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, Some(0), "{shown}");
+    assert!(shown.lines().count() < 100, "{shown}");
+    assert!(!shown.contains("error:"), "{shown}");
+    // Without a locale, `less` would show the bytes of such a character.
+    assert!(shown.contains('•'), "{shown}");
 }
 
 // A person who has read enough ends it; that is no failure, and nothing is printed after it.
