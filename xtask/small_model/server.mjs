@@ -11,7 +11,7 @@ const PATH = "/v1/chat/completions";
 // An answer needs no more, unless more is asked for.
 const MOST_TOKENS = 256;
 
-// Whoever waits for their turn hears something this often, and does not take it for a stall.
+// A client that waits for its turn gets a comment this often, and does not take the wait for a stall.
 const PATIENCE_MS = 2_000;
 
 // No prompt that fits is longer, in bytes.
@@ -85,7 +85,7 @@ function conversation(messages) {
   return { history, prompt: text(messages.at(-1).content) };
 }
 
-// Refuses what does not fit, before anybody waits for it.
+// Refuses what does not fit, before a client waits for it.
 function measure({ history, prompt }, most) {
   const words = [prompt, ...history.map((it) => it.text ?? it.response.join(""))];
   const tokens = words.reduce((sum, it) => sum + model.tokenize(it).length, 0);
@@ -106,7 +106,7 @@ async function answer(talk, { size, most, signal, say }) {
     session.setChatHistory(talk.history);
     const { responseText, stopReason } = await session.promptWithMeta(talk.prompt, {
       maxTokens: most,
-      // Without these it says the same sentence until it is cut off. Whoever asks again is told something
+      // Without these it says the same sentence until it is cut off. A client that asks again gets something
       // else, and a server that was started anew tells the same again.
       temperature: 0.7,
       seed: ++answers,

@@ -39,7 +39,7 @@ pub fn command(program: impl AsRef<OsStr>) -> Command {
     command
 }
 
-/// Tells whether a machine runs the chores for everybody: it sets `CI`, to anything but `false`.
+/// Tells whether a machine runs the chores for the whole team: it sets `CI`, to anything but `false`.
 #[expect(clippy::disallowed_methods, reason = "this is the door")]
 pub fn is_ci() -> bool {
     std::env::var_os("CI").is_some_and(|value| !value.is_empty() && value != "false")

@@ -16,8 +16,10 @@ mod literals;
 mod sources;
 
 /// Words that hide who does what, and when.
-const HIDING: [&str; 11] = [
+const HIDING: [&str; 13] = [
     "nobody",
+    "anybody",
+    "everybody",
     "somebody",
     "whoever",
     "whatever",
@@ -31,8 +33,7 @@ const HIDING: [&str; 11] = [
 ];
 
 /// Clauses without an actor. The documents of users are older than this list; comments hold it.
-const ACTORLESS: [&str; 18] = [
-    "anybody",
+const ACTORLESS: [&str; 17] = [
     "whomever",
     "that which",
     "became of",

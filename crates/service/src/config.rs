@@ -82,7 +82,7 @@ pub struct SetConfigRequest {
 pub enum ConfigTarget {
     /// `convoke.local.toml`: yours, for this copy of the project.
     Local,
-    /// `convoke.toml`: committed, for everybody who works on the project.
+    /// `convoke.toml`: committed, for all who work on the project.
     Project,
     /// Your own `config.toml`, for all projects.
     User,
@@ -356,7 +356,7 @@ fn must_be_own(session: &Session, target: ConfigTarget, key: &str) -> Result<(),
                 .hint("`--user` sets it for you alone"));
         }
         return Err(refused(key, target, "git tracks the file, or cannot be asked")
-            .hint("`--user` sets it for you alone, `--shared` for everybody"));
+            .hint("`--user` sets it for you alone, `--shared` for the whole team"));
     }
     Ok(())
 }

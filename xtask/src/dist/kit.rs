@@ -93,9 +93,9 @@ fn completion_place(file: &str) -> Option<&'static str> {
 /// Who may do what with a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// Everybody reads it.
+    /// Every user reads it.
     Data,
-    /// Everybody reads and runs it.
+    /// Every user reads and runs it.
     Program,
 }
 

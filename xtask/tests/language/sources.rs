@@ -82,6 +82,41 @@ fn the_program_names_who_acts() {
     assert!(found.is_empty(), "say who does what, in the reader's words: {found:#?}");
 }
 
+/// The words of [`HIDING`] for a person without a role. Prompts are older than the rest of the list.
+const ROLELESS: [&str; 5] = ["nobody", "anybody", "everybody", "somebody", "whoever"];
+
+/// Returns the Markdown files below a folder.
+fn markdown(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(markdown(&path));
+        } else if path.extension().is_some_and(|ending| ending == "md") {
+            found.push(path);
+        }
+    }
+    found
+}
+
+// Prompts, rubrics and templates are Markdown files beside the sources.
+#[test]
+fn prompts_name_who_acts() {
+    let folders = fs::read_dir(xtask::root().join("crates")).unwrap();
+    let files: Vec<_> =
+        folders.flat_map(|krate| markdown(&krate.unwrap().path().join("src"))).collect();
+    assert!(files.len() > 30, "the prompts are elsewhere: {files:?}");
+    let mut found = Vec::new();
+    for path in files {
+        for (index, line) in prose(&fs::read_to_string(&path).unwrap()).iter().enumerate() {
+            for phrase in held(line, &ROLELESS) {
+                found.push(format!("{}:{}: {phrase}", path.display(), index + 1));
+            }
+        }
+    }
+    assert!(found.is_empty(), "say who does what, in the reader's words: {found:#?}");
+}
+
 // Every exception must be needed, so that the list can only shrink.
 #[test]
 fn every_excepted_line_is_needed() {

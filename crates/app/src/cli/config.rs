@@ -90,7 +90,7 @@ struct UnsetArgs {
 /// The file to change.
 #[derive(Debug, clap::Args)]
 struct FileArgs {
-    /// Change `convoke.toml`, which is committed and holds for everybody
+    /// Change `convoke.toml`, which is committed and holds for the whole team
     #[arg(long, conflicts_with = "user")]
     shared: bool,
 

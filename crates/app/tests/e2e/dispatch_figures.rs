@@ -46,7 +46,7 @@ fn a_task_is_scoped_only_by_references_that_lead_somewhere() {
         assert!(prompt.contains("### I20: Part") && prompt.contains("### 1A.20: Part"));
         let remarks = whole["diagnostics"].as_array().unwrap();
         let loads_all = |remark: &Value| remark.as_str().unwrap().contains("full artifacts");
-        assert!(remarks.iter().any(loads_all), "it is said aloud: {whole}");
+        assert!(remarks.iter().any(loads_all), "a remark says so: {whole}");
     }
 }
 

@@ -36,7 +36,7 @@ fi
 printf '%s\n' "$read" | tail -n 1
 "$convoke" plumbing read-session-key --file "$env.health" --key CURSOR_HEALTHY --default unknown
 
-# 2: the plan's tasks, the prompt of the first one, and waking whoever works on it.
+# 2: the plan's tasks, the prompt of the first one, and waking the agent that works on it.
 cp "$(value PLAN_FILE "$read")" "$feature_folder/plan.md"
 sed -n '/^## Tasks/,$p' "$feature_folder/plan.md" >"$feature_folder/tasks.md"
 first=$("$convoke" task import "$feature_folder/plan.md" | head -n 1)

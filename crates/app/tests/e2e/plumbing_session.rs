@@ -215,7 +215,7 @@ fn a_session_that_may_not_begin_is_not_made() {
     fs::remove_file(project.path("new.txt")).unwrap();
     let empty = plumbing(&project, "session-setup --prefix x --caller-env nowhere");
     assert_eq!(empty.code, Some(0), "{empty}");
-    assert_eq!(value(&empty, "REPO_UNAVAILABLE"), "true", "a folder is no repository of anybody");
+    assert_eq!(value(&empty, "REPO_UNAVAILABLE"), "true", "a folder is no repository");
     assert!(!empty.stdout.contains("CODEX"), "the script did not ask");
 }
 

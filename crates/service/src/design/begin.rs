@@ -329,7 +329,7 @@ fn short_enough(feature: String) -> Result<String, Failure> {
 
 fn no_agent() -> Failure {
     let looked_for = Client::ALL.map(|client| adapter(client).programs).concat().join(", ");
-    Failure::new(ErrorClass::Prerequisite, DesignError::Nobody { looked_for })
+    Failure::new(ErrorClass::Prerequisite, DesignError::NoClient { looked_for })
         .hint("install one of them and log in")
         .hint("or use configured model APIs: `--seats http:a,http:b,http:c`")
         .hint("or try it with recorded answers: `convoke design --rehearse`")

@@ -60,7 +60,7 @@ pub enum DesignError {
     NoSnapshot,
     /// No client is installed.
     #[error("cannot find any agent; looked for {looked_for} on the PATH")]
-    Nobody {
+    NoClient {
         /// The programs that were searched for.
         looked_for: String,
     },
@@ -98,7 +98,7 @@ pub enum DesignError {
     },
     /// A question needs a person, and none can answer.
     #[error("cannot ask you a question: there is no terminal")]
-    NobodyToAsk,
+    NoTerminal,
     /// The user stopped it.
     #[error("the run was interrupted")]
     Stopped,

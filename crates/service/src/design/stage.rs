@@ -338,7 +338,7 @@ impl<'a> Stage<'a> {
 
 /// A person who begins a run with questions has to answer them.
 pub(super) fn unanswered(run: &RunId) -> Failure {
-    Failure::new(ErrorClass::Usage, DesignError::NobodyToAsk)
+    Failure::new(ErrorClass::Usage, DesignError::NoTerminal)
         .hint(format!("answer from a file: `convoke resume {run} --answers FILE`"))
         .hint(format!("or accept the recommendations: `convoke resume {run} --answer-limit 1`"))
         .hint("or start another run that never prompts: `convoke design --auto`")

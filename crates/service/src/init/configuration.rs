@@ -38,7 +38,7 @@ pub(super) fn configuration(project: &Path) -> Option<Configuration> {
     let is_usual = names.iter().any(|name| DEFAULT_NAMES.contains(&name.as_str()));
     let priority = if is_usual { String::new() } else { priority(&names) };
     let text = format!(
-        "# Settings of this project for everybody who works on it; `convoke config list` shows all.\n\
+        "# Settings of this project for all who work on it; `convoke config list` shows all.\n\
          \n\
          [brief]\n\
          # The documents that `convoke brief` packs for agents (default: {DEFAULT_DIR}).\n\

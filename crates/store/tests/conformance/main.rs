@@ -80,7 +80,7 @@ const RULES: [Rule; 79] = [
     ("the skills that a user chose are kept", deed::chosen_skills_are_kept),
     ("a lane is kept from its beginning to its end", lane::lanes_are_kept),
     ("counters of a session become what each run spent", lane::counters_become_differences),
-    ("a lane that nobody ended can be closed, once", lane::lanes_are_closed_once),
+    ("a lane without an end can be closed, once", lane::lanes_are_closed_once),
     ("a journal only grows, one event after the other", journal::journals_only_grow),
     ("a run is found by its id or its beginning", journal::runs_are_found),
     ("a run ends, and can be taken up again", journal::runs_end),

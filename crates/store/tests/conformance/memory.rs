@@ -163,7 +163,7 @@ pub(super) fn losses_are_answered(store: &dyn Store) {
         store.notice(session, entry, event(moment, Trace::Unknown), claimant(), at(3)).unwrap()
     };
     assert_eq!(notice(1, Moment::Began), Some(1));
-    assert_eq!(notice(1, Moment::Prompted), Some(1), "nobody said that it arrived");
+    assert_eq!(notice(1, Moment::Prompted), Some(1), "no record says that it arrived");
     let kept = |text| keep(store, session, 1, &wording(text), at(1), &never);
     assert_eq!((kept("first"), kept("second")), (wording("first"), wording("first")));
     assert_eq!(store.delivered(session, 1, 1, at(2)).unwrap(), [1]);

@@ -250,7 +250,7 @@ pub(super) fn wake_ups_are_taken_once(store: &dyn Store) {
     assert_eq!(store.addressed_to(&here(), &backend, InboxFilter::All, None, 9).unwrap()[0].hop, 9);
     say(store, &here(), "june", Some("backend"), &[], 3);
     let waiting = store.pending(&here(), &backend, None).unwrap().unwrap();
-    assert_eq!(waiting.hop, 0, "nobody woke her for this one");
+    assert_eq!(waiting.hop, 0, "no message woke her for this one");
     assert!(begin(0, &owner));
     end(&owner, &WakeUpEnd { received: MessageReceipt::default(), answered: false, message: None });
     assert_eq!(store.agent(&here(), &june).unwrap().unwrap().last_seen, Some(last));

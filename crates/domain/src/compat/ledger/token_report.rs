@@ -180,7 +180,7 @@ mod tests {
 
     // P-376
     #[test]
-    fn all_steps_are_a_table_for_everybody() {
+    fn all_steps_are_a_table_for_people() {
         let (rows, host) = example();
         assert_eq!(
             full(&rows, &host).unwrap(),

@@ -25,11 +25,11 @@ fn a_sketch_prompt_has_one_angle() {
         ),
         (
             Personality::Edge,
-            &["boundaries", "races", "without anybody noticing", "every risk a way to lessen"],
+            &["boundaries", "races", "without an error or a warning", "every risk a way to lessen"],
         ),
         (
             Personality::Innovation,
-            &["Question what everybody", "unconventional", "crazy but might work"],
+            &["Question what others", "unconventional", "crazy but might work"],
         ),
         (Personality::Pragmatic, &["smallest set of changes", "Avoid complexity", "regression"]),
         (Personality::Generic, &[]),
@@ -238,7 +238,11 @@ fn the_chairs_prompts_list_the_required_parts() {
     let prompt = |name: &str| &all.iter().find(|(known, _)| *known == name).unwrap().1;
     says(
         prompt("chair_questions"),
-        &["at most 4 questions", "all at once", "related changes that are not wanted"],
+        &[
+            "at most 4 questions",
+            "puts to its author together",
+            "related changes that are not wanted",
+        ],
     );
     says(
         prompt("chair_scope"),
@@ -268,7 +272,7 @@ fn the_chairs_prompts_list_the_required_parts() {
         &[
             "binds you",
             "Where the disposition is `voted`, follow",
-            "do not answer arguments that nobody made",
+            "do not answer arguments that no side made",
             "3 most likely ways",
             "earliest warning signal",
         ],

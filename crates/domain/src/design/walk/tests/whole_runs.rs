@@ -87,7 +87,7 @@ fn a_failed_agent_is_replaced_for_the_rest_of_the_run() {
     let DesignEnding::Complete { degraded } = &run.ending else { panic!("{:?}", run.ending) };
     assert_eq!(degraded.len(), 1);
     let warnings = run.shown().matches("**⚠ Cursor failed — no quota.").count();
-    assert_eq!(warnings, 2, "it is said when it happens, and again at the end");
+    assert_eq!(warnings, 2, "a warning comes when it happens, and again at the end");
     let thin = World::new()
         .answer("sketch/Codex-Pragmatic", "OK")
         .answer("sketch/Codex-Pragmatic/host", sketch())
