@@ -47,7 +47,7 @@ pub use self::release::ClientRelease;
 pub use self::server_approval::{ApprovalPlaces, ServerApproval};
 pub(crate) use self::server_wiring::ServerForm;
 pub use self::server_wiring::ServerWiring;
-pub use self::user_file::{SettingsPlace, UserFile};
+pub use self::user_file::{SettingsOwner, SettingsPlace, UserFile};
 use crate::transcript::InjectedTexts;
 use crate::transcript::reads::recorder::Recorder;
 use crate::transcript::usage::UsageRecords;

@@ -12,8 +12,6 @@ pub mod server_entry;
 mod server_toml;
 mod splice;
 
-use std::ffi::OsString;
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 use convoke_domain::client::Client;
@@ -22,7 +20,7 @@ use serde_json::{Value, json};
 use self::document::{Node, Shape};
 use self::splice::{Edit, Layout, apply};
 use crate::client::{
-    EntryCount, HookWiring, PluginFile, SettingsForm, SettingsPlace, UserFile, adapter,
+    EntryCount, HookWiring, PluginFile, SettingsForm, SettingsOwner, SettingsPlace, adapter,
 };
 
 /// The member of a settings file that has all hooks.
@@ -98,33 +96,6 @@ pub enum HooksLevel {
     Project,
     /// Those of a user.
     User,
-}
-
-/// Whose settings are meant.
-#[derive(Clone, Copy)]
-pub enum SettingsOwner<'a> {
-    /// The project in this folder.
-    Project(&'a Path),
-    /// The user whose variables have these values.
-    User(&'a dyn Fn(&str) -> Option<OsString>),
-}
-
-impl fmt::Debug for SettingsOwner<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Project(folder) => f.debug_tuple("Project").field(folder).finish(),
-            Self::User(_) => f.write_str("User"),
-        }
-    }
-}
-
-impl SettingsOwner<'_> {
-    fn place(&self, project_file: &str, user_file: &UserFile) -> Option<SettingsPlace> {
-        match self {
-            Self::Project(folder) => Some(SettingsPlace::below(folder, project_file)),
-            Self::User(variable) => user_file.place(*variable),
-        }
-    }
 }
 
 /// Returns the place of a client's settings file; `None` if the user has no home.

@@ -8,12 +8,12 @@ mod status;
 use std::path::{Path, PathBuf};
 
 use convoke_domain::client::Client;
-use convoke_engine::client::SettingsPlace;
 use convoke_engine::client::claude::plugin::{PluginSwitch, plugin_switch};
 use convoke_engine::client::codex::trust::{HookTrust, trust, trusts_folder};
+use convoke_engine::client::{SettingsOwner, SettingsPlace};
 use convoke_engine::file::{self, stays_inside};
 use convoke_engine::git::checkout;
-use convoke_engine::hooks::{HooksLevel, SettingsError, SettingsOwner, settings_place};
+use convoke_engine::hooks::{HooksLevel, SettingsError, settings_place};
 
 pub use self::arrival::WakeArrival;
 pub(crate) use self::arrival::arrival_in;

@@ -1,10 +1,12 @@
 //! Convoke's MCP server: starting it, and its entry in clients' settings.
 
+mod approval;
+
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use convoke_domain::client::Client;
-use convoke_engine::client::{ApprovalPlaces, ServerApproval, SettingsPlace, adapter};
+use convoke_engine::client::{SettingsPlace, adapter};
 use convoke_engine::file::{FileEdit, sweep_drafts};
 use convoke_engine::hooks::server_entry::{
     ServerEntry, find_server, put_server, server_place, server_trace, take_server,
@@ -15,10 +17,11 @@ use convoke_store::Store;
 use convoke_store::install::Install;
 use serde::Serialize;
 
+pub use self::approval::McpApprovalReport;
 use crate::failure::{ErrorClass, Failure};
 use crate::hooks::{
-    DryRun, is_same, is_there, named_program, project_roots, refuse_outside, remember_folders,
-    remove_folders, with_owner,
+    DryRun, is_same, is_there, named_program, refuse_outside, remember_folders, remove_folders,
+    with_owner,
 };
 use crate::mcp_listen::McpListenRequest;
 use crate::session::Session;
@@ -50,28 +53,6 @@ pub struct McpEntryReport {
     /// Whether the client starts the server without asking its user, if there is an entry.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approval: Option<McpApprovalReport>,
-}
-
-/// Whether a client starts the server without asking its user, as far as the client's files tell.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct McpApprovalReport {
-    /// `given`, `needed`, `refused` or `unknown`.
-    pub state: &'static str,
-    /// What the user has to do, or why that is unknown; nothing if it is given.
-    pub what: Option<String>,
-}
-
-impl McpApprovalReport {
-    /// Returns what the user has to do in a sentence, or that this is unknown; `None` if there is
-    /// nothing to do.
-    pub fn sentence(&self) -> Option<String> {
-        let what = self.what.as_ref()?;
-        Some(match self.state {
-            "unknown" => format!("approval: unknown, {what}"),
-            _ => what.clone(),
-        })
-    }
 }
 
 /// An entry of Convoke's server that a client's settings have.
@@ -152,25 +133,6 @@ impl McpEntryTarget {
 
     fn path_to_change(self, session: &Session) -> Result<PathBuf, Failure> {
         refuse_outside(self.level, self.place(session)?)
-    }
-
-    /// Tells whether the client starts the server without asking its user; `None` for a client without
-    /// servers.
-    pub(crate) fn approval(self, session: &Session) -> Option<McpApprovalReport> {
-        let wiring = adapter(self.client).server.as_ref()?;
-        let user = Self { level: HooksLevel::User, ..self };
-        let client_home = session.environment.client_home(self.client);
-        let approval = match (user.path(session), client_home) {
-            (Ok(user_file), Some(client_home)) => (wiring.approval)(&ApprovalPlaces {
-                level: self.level,
-                roots: project_roots(session),
-                client_home,
-                user_file,
-            }),
-            (Err(_), _) | (_, None) => ServerApproval::Unknown("HOME is not set".to_owned()),
-        };
-        let what = approval.words().map(str::to_owned);
-        Some(McpApprovalReport { state: approval.name(), what })
     }
 }
 

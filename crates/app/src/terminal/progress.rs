@@ -31,6 +31,8 @@ pub struct DesignProgress {
     seats: Vec<SeatRow>,
     /// The agents that a worker process runs now. Their ends are in the journal, not here.
     worker: Vec<SeatRow>,
+    /// The phase that the worker process is in.
+    worker_step: Option<Step>,
     activity: Option<(String, Timestamp)>,
     /// Whether a question to a person is open: then nothing moves.
     is_asking: bool,
@@ -115,6 +117,7 @@ impl DesignProgress {
     /// Takes in what Convoke itself does now.
     pub fn work(&mut self, activity: Option<&str>, now: Timestamp) {
         self.activity = activity.map(|words| (words.to_owned(), now));
+        self.worker_step = None;
         if let Some(phase) = self.phase.as_mut().filter(|_| activity.is_some()) {
             phase.is_busy = true;
         }
@@ -122,6 +125,8 @@ impl DesignProgress {
 
     /// Takes in which agents a worker process runs now.
     pub fn watch_worker(&mut self, lanes: Vec<WorkerLane>) {
+        // Between two lanes no agent works, and the worker is still in the same phase.
+        self.worker_step = lanes.last().map(|lane| lane.id.step()).or(self.worker_step);
         let row = |lane: WorkerLane| SeatRow {
             lane: lane.id,
             name: lane.seat,
@@ -248,7 +253,7 @@ impl DesignProgress {
 
     fn head(&self, phase: &Phase, now: Timestamp) -> StyledLine {
         let mut line = StyledLine::new(Ink::Heading, &format!("{} ", frame(now)));
-        line.push(Ink::Strong, phase_name(phase.step));
+        line.push(Ink::Strong, phase_name(self.worker_step.unwrap_or(phase.step)));
         let seats = self.seats.iter().chain(&self.worker);
         let spent = seats.filter_map(|seat| seat.activity.usage).chain(phase.spent);
         let facts = [
@@ -452,11 +457,12 @@ mod tests {
         }]);
         let rows = text(&progress.lines(at(62), 80, 20)).replace(frame(at(62)), "⠋");
         let head =
-            "⠋ Sketches · 1m2s · 2.4k tokens · another process makes and reviews the plan (1m1s)";
+            "⠋ Debates · 1m2s · 2.4k tokens · another process makes and reviews the plan (1m1s)";
         let head = StyledLine::plain(head).fitted(80).text();
         assert_eq!(rows, format!("{head}\n  ⠋ Codex · judge     12s    2.4k  Grep (3 tools)\n"));
         progress.watch_worker(Vec::new());
-        assert_eq!(progress.lines(at(63), 80, 20).len(), 1);
+        let between = text(&progress.lines(at(63), 80, 20));
+        assert!(between.lines().count() == 1 && between.contains(" Debates "), "{between}");
         let over = progress.begin(Step::Dialectic, at(64)).unwrap().text();
         assert!(!over.contains("failed"), "{over}");
     }

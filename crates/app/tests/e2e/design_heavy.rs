@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
 use crate::design_terminal::{Terminal, panel_that_works};
@@ -151,6 +152,30 @@ fn the_agents_of_a_worker_are_seen_at_a_terminal() {
     let mut terminal = Terminal::open(&panel.project, 100, &arguments);
     terminal.until("another process makes and reviews the plan");
     terminal.shows_who_works();
+}
+
+// The lines of the design come at the end, so a note says meanwhile how far the worker is.
+#[test]
+fn the_phases_of_a_worker_are_named_in_a_pipe() {
+    let (panel, seats) = panel_that_works();
+    let arguments = ["design", "--auto", "--subagent", "--no-probe", "--seats", &seats, FEATURE];
+    let errors = panel.project.path("../errors");
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_convoke"));
+    let mut command = panel.project.command(program, &arguments);
+    let mut convoke = command.stderr(fs::File::create(&errors).unwrap()).spawn().unwrap();
+    let note = "note: phase Sketches began in another process\n";
+    while !fs::read_to_string(&errors).unwrap().contains(note) {
+        let ended = convoke.try_wait().unwrap();
+        assert!(ended.is_none(), "{}", fs::read_to_string(&errors).unwrap());
+        std::thread::yield_now();
+    }
+    kill_process(Pid::from_child(&convoke), Signal::INT).unwrap();
+    let ended = convoke.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(130));
+    let said = fs::read_to_string(&errors).unwrap();
+    assert_eq!(said.matches(note).count(), 1, "{said}");
+    let shown = String::from_utf8(ended.stdout).unwrap();
+    assert!(!shown.contains("another process"), "for programs: {shown}");
 }
 
 // P-325: the worker asks no person; the process that began the run does.

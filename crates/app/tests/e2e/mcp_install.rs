@@ -76,7 +76,7 @@ fn the_status_names_what_a_client_still_wants_from_its_user() {
     assert!(!user.stderr.contains("asks you first"), "{user}");
 }
 
-// `mcp status` is asked for one client; these two show every client's state.
+// `mcp status` is about one client; these two show every client's state.
 #[test]
 fn status_and_doctor_name_what_a_client_still_waits_for() {
     let project = Project::new().in_repository("main");

@@ -1,6 +1,7 @@
 //! Where a client's user has settings: below the home folder, or where a variable moves them.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// A settings file of a client's user.
@@ -19,6 +20,34 @@ pub struct SettingsPlace {
     pub base: PathBuf,
     /// The file below it.
     pub path: PathBuf,
+}
+
+/// Whose settings are meant.
+#[derive(Clone, Copy)]
+pub enum SettingsOwner<'a> {
+    /// The project in this folder.
+    Project(&'a Path),
+    /// The user whose variables have these values.
+    User(&'a dyn Fn(&str) -> Option<OsString>),
+}
+
+impl fmt::Debug for SettingsOwner<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Project(folder) => f.debug_tuple("Project").field(folder).finish(),
+            Self::User(_) => f.write_str("User"),
+        }
+    }
+}
+
+impl SettingsOwner<'_> {
+    /// Returns the place of a file; `None` if the user has no home.
+    pub(crate) fn place(&self, project_file: &str, user_file: &UserFile) -> Option<SettingsPlace> {
+        match self {
+            Self::Project(folder) => Some(SettingsPlace::below(folder, project_file)),
+            Self::User(variable) => user_file.place(*variable),
+        }
+    }
 }
 
 impl SettingsPlace {

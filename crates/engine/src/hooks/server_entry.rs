@@ -9,10 +9,8 @@ use serde_json::{Value, json};
 use super::document::{Item, Node, Shape};
 use super::entries::{is_blank, take_members_out};
 use super::splice::{Layout, apply};
-use super::{
-    FormerFile, SettingsError, SettingsOwner, around, bare, object, server_toml, unexpected,
-};
-use crate::client::{ServerForm, ServerWiring, SettingsPlace, adapter};
+use super::{FormerFile, SettingsError, around, bare, object, server_toml, unexpected};
+use crate::client::{ServerForm, ServerWiring, SettingsOwner, SettingsPlace, adapter};
 
 /// What clients call the server, and the name of the program.
 pub(super) const NAME: &str = "convoke";

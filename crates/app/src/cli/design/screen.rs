@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use convoke_domain::design::event::{LaneEnd, LaneId, Settings};
 use convoke_domain::design::notice::{DesignNote, Notice, ToldArtifact};
+use convoke_domain::design::progress::Step;
 use convoke_domain::design::render::Line;
 use convoke_domain::design::seat::Holder;
 use convoke_domain::design::seat_name::lane_seat;
@@ -21,7 +22,7 @@ use crate::input::{self, Typed};
 use crate::interrupt;
 use crate::output::{Output, is_closed_pipe};
 use crate::terminal::markdown;
-use crate::terminal::progress::DesignProgress;
+use crate::terminal::progress::{DesignProgress, phase_name};
 use crate::terminal::styled::{Ink, StyledLine};
 
 /// How many columns the further rows of a wrapped line are indented.
@@ -41,6 +42,8 @@ pub(in crate::cli) struct Screen<'o> {
     verbosity: Verbosity,
     /// The last plan that was not shown: a person sees it before a question about it.
     plan: Option<String>,
+    /// The last phase of a worker process that a note named.
+    worker_step: Option<Step>,
 }
 
 /// The manner of display.
@@ -62,7 +65,7 @@ impl<'o> Screen<'o> {
             }
             Format::Text => Manner::Plain,
         };
-        Self { output, manner, verbosity: app.verbosity, plan: None }
+        Self { output, manner, verbosity: app.verbosity, plan: None, worker_step: None }
     }
 
     /// Ends the last phase, and stops drawing.
@@ -216,8 +219,18 @@ impl DesignFrontEnd for Screen<'_> {
     }
 
     fn worker_lanes(&mut self, lanes: Vec<WorkerLane>) {
-        if let Manner::Live(live) = &self.manner {
-            live.update(|progress, _| progress.watch_worker(lanes));
+        match &self.manner {
+            Manner::Silent => {}
+            Manner::Live(live) => live.update(|progress, _| progress.watch_worker(lanes)),
+            // The lines of the design come when the worker has ended, which can take an hour.
+            Manner::Plain => {
+                let step = lanes.last().map(|lane| lane.id.step());
+                if let Some(step) = step.filter(|step| self.worker_step != Some(*step)) {
+                    self.worker_step = Some(step);
+                    let name = phase_name(step);
+                    self.output.say(&format!("note: phase {name} began in another process"));
+                }
+            }
         }
     }
 
