@@ -329,7 +329,8 @@ mod tests {
     // W-3, W-39: a template's example in a comment is no task.
     #[test]
     fn a_task_in_a_comment_is_none() {
-        let text = "<!--\n## Task 9: example\n-->\n## Task 1: a\none\n<!--\n## Task 1: old\n-->\nmore\n";
+        let text =
+            "<!--\n## Task 9: example\n-->\n## Task 1: a\none\n<!--\n## Task 1: old\n-->\nmore\n";
         let [task] = ParsedPlan::parse(text).tasks[..] else { panic!("one task is visible") };
         assert_eq!((task.title, task.text.ends_with("more")), ("Task 1: a", true));
         assert_eq!(SearchedPlan::new(text).section_of("Task 1"), Some(task));

@@ -70,7 +70,8 @@ impl PlanExcerpt {
                 self.kept += heading;
                 self.kept.push('\n');
             }
-            (self.blocks, self.place, rest) = (HiddenBlocks::default(), ExcerptPlace::Unwanted, tasks);
+            (self.blocks, self.place, rest) =
+                (HiddenBlocks::default(), ExcerptPlace::Unwanted, tasks);
         }
         self.take_in_tasks(rest);
     }
