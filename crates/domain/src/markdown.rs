@@ -1,7 +1,7 @@
 //! Splits Markdown without loss.
 //!
 //! Small recognisers that the rules combine: [`fence`] follows code fences through a file,
-//! [`comment`] hides HTML comments, [`front_matter`] finds the leading YAML, [`heading`] reads one
+//! [`comment`] hides HTML comments, [`hidden`] follows both as blocks, [`front_matter`] finds the leading YAML, [`heading`] reads one
 //! ATX heading, [`table`] reads one row, and [`section`] splits a whole file so that joining the
 //! pieces gives back the same bytes. None of them changes a line ending or a byte-order mark.
 //!
@@ -12,6 +12,7 @@ pub mod comment;
 pub mod fence;
 pub mod front_matter;
 pub mod heading;
+pub mod hidden;
 pub(crate) mod search;
 pub mod section;
 pub mod table;

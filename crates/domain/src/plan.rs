@@ -9,7 +9,8 @@ use std::collections::BTreeSet;
 pub use self::excerpt::PlanExcerpt;
 pub use self::find::SearchedPlan;
 use self::list::ListItem;
-use crate::markdown::fence::{FenceLine, Fences};
+use crate::markdown::fence::FenceLine;
+use crate::markdown::hidden::{HiddenBlock, HiddenBlocks};
 use crate::markdown::{bare, lines, unindent, without_mark};
 use crate::task::Task;
 use crate::text::is_disruptive;
@@ -33,30 +34,30 @@ pub struct ParsedPlan<'a> {
     pub tasks: Vec<TaskSection<'a>>,
     /// Headings that are no tasks although they are on a level of tasks or read like one.
     pub not_taken: Vec<&'a str>,
-    /// The line of a fence that is never closed: what follows it is code.
-    pub open_fence: Option<usize>,
+    /// A block that is never closed, with the line that begins it: what follows belongs to it.
+    pub open_block: Option<(HiddenBlock, usize)>,
 }
 
 impl<'a> ParsedPlan<'a> {
-    /// Takes a plan apart. Headings inside code fences are code.
+    /// Takes a plan apart. Headings inside of code and comments are none.
     pub fn parse(text: &'a str) -> Self {
         let text = without_mark(text);
-        let mut fences = Fences::default();
-        let mut open_fence = None;
+        let mut blocks = HiddenBlocks::default();
+        let mut last_opening = None;
         let mut starts: Vec<(usize, &str)> = Vec::new();
         let mut levels = BTreeSet::new();
         let mut others: Vec<(usize, &str)> = Vec::new();
         let mut offset = 0;
         for (number, line) in (1..).zip(lines(text)) {
-            // Only such lines are headings or fences, and a plan may have many thousands.
-            if !line.starts_with(['#', '`', '~', ' ']) {
+            // Only such lines are headings or begin a block, and a plan may have many thousands.
+            if blocks.open().is_none() && !line.starts_with(['#', '`', '~', '<', ' ']) {
                 offset += line.len();
                 continue;
             }
             let visible = bare(line);
-            let kind = fences.feed(visible);
+            let kind = blocks.feed(visible);
             if kind == FenceLine::Opens {
-                open_fence = Some(number);
+                last_opening = Some(number);
             }
             if kind == FenceLine::Outside {
                 if let Some(title) = task_title(visible) {
@@ -80,7 +81,7 @@ impl<'a> ParsedPlan<'a> {
         let not_taken = others.into_iter().filter(is_missed).map(|(_, title)| title).collect();
         let items = if starts.is_empty() { list::items(text) } else { Vec::new() };
         let tasks = if items.is_empty() { tasks } else { listed(text, &items) };
-        Self { tasks, not_taken, open_fence: open_fence.filter(|_| fences.inside()) }
+        Self { tasks, not_taken, open_block: blocks.open().zip(last_opening) }
     }
 
     /// Returns the first title that an earlier section has, too.
@@ -312,14 +313,30 @@ mod tests {
     }
 
     #[test]
-    fn a_fence_that_is_never_closed_is_found() {
-        for (text, line) in [
+    fn a_block_that_is_never_closed_is_found() {
+        use HiddenBlock::{Code, Comment};
+        for (text, block) in [
             ("## Task 1: a\n```\nx\n```\n", None),
-            ("## Task 1: a\n```\nx\n## Task 2: b\n", Some(2)),
-            ("```\nx\n```\n\n   ~~~~\n~~~\n", Some(5)),
+            ("## Task 1: a\n```\nx\n## Task 2: b\n", Some((Code, 2))),
+            ("```\nx\n```\n\n   ~~~~\n~~~\n", Some((Code, 5))),
+            ("<!-- a -->\n<!--\nx\n## Task 2: b\n", Some((Comment, 2))),
+            ("<!--\n```\n-->\n## Task 2: b\n", None),
         ] {
-            assert_eq!(ParsedPlan::parse(text).open_fence, line, "{text:?}");
+            assert_eq!(ParsedPlan::parse(text).open_block, block, "{text:?}");
         }
+    }
+
+    // W-3, W-39: a template's example in a comment is no task.
+    #[test]
+    fn a_task_in_a_comment_is_none() {
+        let text =
+            "<!--\n## Task 9: example\n-->\n## Task 1: a\none\n<!--\n## Task 1: old\n-->\nmore\n";
+        let [task] = ParsedPlan::parse(text).tasks[..] else { panic!("one task is visible") };
+        assert_eq!((task.title, task.text.ends_with("more")), ("Task 1: a", true));
+        assert_eq!(SearchedPlan::new(text).section_of("Task 1"), Some(task));
+        let list = "<!--\n- [ ] example\n-->\n- [ ] a\n";
+        let titles: Vec<_> = ParsedPlan::parse(list).tasks.iter().map(|task| task.title).collect();
+        assert_eq!(titles, ["a"]);
     }
 
     // W-82e

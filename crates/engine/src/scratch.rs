@@ -30,6 +30,12 @@ pub fn lane() -> io::Result<TempDir> {
     make(LANE)
 }
 
+/// Tells whether a lane's folder could take a small file now, with what a file system needs for it.
+pub fn has_room_for_lanes() -> bool {
+    const SMALL: [u8; 1 << 18] = [0; 1 << 18];
+    lane().is_ok_and(|folder| std::fs::write(folder.path().join("room"), SMALL).is_ok())
+}
+
 /// Makes a private folder, and first removes those of killed processes. Guardians do so
 /// immediately, but not every lane has one at every moment.
 fn make(prefix: &str) -> io::Result<TempDir> {

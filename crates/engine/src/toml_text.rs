@@ -94,8 +94,9 @@ pub fn unset_value(
     };
     section.remove(at.key);
     let is_empty = section.is_empty();
-    let value = at.spans(text).value.ok_or_else(|| at.layout())?;
-    let without = replace(text, whole_line(text, value), "");
+    let spans = at.spans(text);
+    let value = spans.value.ok_or_else(|| at.layout())?;
+    let without = replace(text, whole_line(text, value.clone()), "");
     if is_empty && !had_section {
         let mut bare = expected.clone();
         bare.remove(at.section);
@@ -108,13 +109,28 @@ pub fn unset_value(
             return Ok(done);
         }
     }
-    at.first(vec![without], &expected)
+    let entry = spans.key.map(|key| key.start..value.end);
+    let cut = entry.map(|entry| cut_from_inline_table(text, entry)).into_iter().flatten();
+    at.first([without].into_iter().chain(cut).collect(), &expected)
+}
+
+/// Returns the texts without an entry of an inline table, together with the comma before it, with the
+/// one behind it, or without either.
+fn cut_from_inline_table(text: &str, entry: Range<usize>) -> Vec<String> {
+    let before = text.get(..entry.start).unwrap_or_default().trim_end_matches([' ', '\t']);
+    let after = text.get(entry.end..).unwrap_or_default();
+    let trimmed = after.trim_start_matches([' ', '\t']);
+    let behind_another = before.strip_suffix(',').map(|before| format!("{before}{after}"));
+    let before_another = trimmed.strip_prefix(',').map(|after| format!("{before}{after}"));
+    let alone = format!("{before}{trimmed}");
+    behind_another.into_iter().chain(before_another).chain([alone]).collect()
 }
 
 /// The positions of a section and a value in a text.
 #[derive(Default)]
 struct Spans {
     section: Option<Range<usize>>,
+    key: Option<Range<usize>>,
     value: Option<Range<usize>>,
 }
 
@@ -128,8 +144,10 @@ impl TomlKey<'_> {
         let Some(section) = member(table.get_ref(), self.section) else { return Spans::default() };
         let values =
             if let DeValue::Table(values) = section.get_ref() { Some(values) } else { None };
+        let is_wanted = |key: &&Spanned<_>| key.get_ref() == self.key;
+        let key = values.and_then(|values| values.keys().find(is_wanted)).map(Spanned::span);
         let value = values.and_then(|values| member(values, self.key)).map(Spanned::span);
-        Spans { section: Some(section.span()), value }
+        Spans { section: Some(section.span()), key, value }
     }
 
     /// Returns the first text that means what it should.

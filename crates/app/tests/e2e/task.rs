@@ -301,11 +301,14 @@ fn an_import_says_what_it_leaves_out() {
 
 // W-3
 #[test]
-fn an_import_names_a_fence_that_hides_the_rest() {
-    let plan = "### Task 1: Old\n```\ncode\n### Task 2: Hidden\n";
-    let project = Project::new().on_branch("main").file("plan.md", plan);
-    let outcome = project.run(&["task", "import", "plan.md", "--dry-run"]);
-    let note = "note: the code fence in line 2 is never closed; Convoke takes no task after it";
-    assert!(outcome.stderr.contains(note), "{outcome}");
-    assert!(!outcome.stdout.contains("Hidden"), "{outcome}");
+fn an_import_names_a_block_that_hides_the_rest() {
+    for (mark, block) in [("```", "code fence"), ("<!--", "comment")] {
+        let plan = format!("### Task 1: Old\n{mark}\ncode\n### Task 2: Hidden\n");
+        let project = Project::new().on_branch("main").file("plan.md", &plan);
+        let outcome = project.run(&["task", "import", "plan.md", "--dry-run"]);
+        let note =
+            format!("note: the {block} in line 2 is never closed; Convoke takes no task after it");
+        assert!(outcome.stderr.contains(&note), "{outcome}");
+        assert!(!outcome.stdout.contains("Hidden"), "{outcome}");
+    }
 }

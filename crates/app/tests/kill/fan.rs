@@ -5,7 +5,7 @@ use std::fs;
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 
 use serde_json::Value;
@@ -19,6 +19,30 @@ struct FanGround {
     /// How many requests are left until the server tells.
     left: Arc<AtomicUsize>,
     reached: Receiver<()>,
+    gate: Arc<Gate>,
+}
+
+/// Holds requests up behind the wanted one, so that a slow machine kills as early as a quick one.
+#[derive(Default)]
+struct Gate {
+    is_closed: Mutex<bool>,
+    opened: Condvar,
+}
+
+impl Gate {
+    fn close(&self) {
+        *self.is_closed.lock().unwrap() = true;
+    }
+
+    fn open(&self) {
+        *self.is_closed.lock().unwrap() = false;
+        self.opened.notify_all();
+    }
+
+    fn pass(&self) {
+        let closed = self.is_closed.lock().unwrap();
+        drop(self.opened.wait_while(closed, |is_closed| *is_closed).unwrap());
+    }
 }
 
 impl FanGround {
@@ -27,11 +51,16 @@ impl FanGround {
         let left = Arc::new(AtomicUsize::new(0));
         let (tell, reached) = channel();
         let (counted, tell) = (Arc::clone(&left), Mutex::new(tell));
+        let gate = Arc::<Gate>::default();
+        let held = Arc::clone(&gate);
         let server = FanServer::start(move |prompt| {
             let before = counted
                 .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
             if before == Ok(1) {
+                held.close();
                 tell.lock().unwrap().send(()).unwrap_or_default();
+            } else {
+                held.pass();
             }
             Some(format!("seen {}", item_of(prompt)))
         });
@@ -42,7 +71,7 @@ impl FanGround {
         fs::create_dir(&project).unwrap();
         let lines = (0..items).map(|number| format!("n{number:04}\n")).collect::<Vec<_>>().concat();
         fs::write(project.join("items.txt"), lines).unwrap();
-        Self { top, server, left, reached }
+        Self { top, server, left, reached, gate }
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
@@ -74,7 +103,9 @@ impl FanGround {
     /// Kills the process when it has made so many requests, and returns the items of the requests.
     fn kill_after(&self, requests: usize, yields: usize) -> Vec<String> {
         self.left.store(requests, Ordering::SeqCst);
-        let mut child = self.fan("4", 0).spawn().unwrap();
+        let mut fan = self.fan("4", 0);
+        // Nothing reads what it prints, and a full pipe would hold it up.
+        let mut child = fan.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let is_there = loop {
             match self.reached.try_recv() {
                 Ok(()) => break true,
@@ -87,6 +118,7 @@ impl FanGround {
             child.kill().unwrap();
         }
         child.wait().unwrap();
+        self.gate.open();
         self.server.items()
     }
 }

@@ -5,21 +5,22 @@ use memchr::memmem::{self, FindIter, Finder};
 use memchr::{memchr, memrchr};
 
 use super::bare;
-use super::fence::{FenceLine, Fences};
+use super::fence::FenceLine;
+use super::hidden::HiddenBlocks;
 
-/// The marks of which three in a row may begin or end a fence.
-const FENCE_MARKS: [&str; 2] = ["```", "~~~"];
+/// What a line that begins or ends a hidden block has.
+const BLOCK_MARKS: [&str; 4] = ["```", "~~~", "<!--", "-->"];
 
-/// Returns the lines outside of fences that contain a word, without line endings, each with the byte
+/// Returns the lines outside of code and comments that contain a word, without line endings, each with the byte
 /// that it begins at; all lines without a word. No letter or digit may precede the word directly, and
 /// no digit may follow it.
 pub(crate) fn lines_with<'a, 'w>(text: &'a str, word: Option<&'w str>) -> LinesWith<'a, 'w> {
-    lines_with_after(Fences::default(), text, word)
+    lines_with_after(HiddenBlocks::default(), text, word)
 }
 
 /// Returns the same lines of a text that continues another one.
 pub(crate) fn lines_with_after<'a, 'w>(
-    fences: Fences,
+    blocks: HiddenBlocks,
     text: &'a str,
     word: Option<&'w str>,
 ) -> LinesWith<'a, 'w> {
@@ -29,8 +30,8 @@ pub(crate) fn lines_with_after<'a, 'w>(
         word: word.map_or(0, str::len),
         hits: word.map(|word| memmem::find_iter(bytes, word)),
         at: 0,
-        fences,
-        fence_marks: FENCE_MARKS.map(FenceMarks::new),
+        blocks,
+        block_marks: BLOCK_MARKS.map(BlockMarks::new),
         followed: 0,
     }
 }
@@ -43,9 +44,9 @@ pub(crate) struct LinesWith<'a, 'w> {
     hits: Option<FindIter<'a, 'w>>,
     /// The beginning of the first line that is not decided on.
     at: usize,
-    fences: Fences,
-    fence_marks: [FenceMarks; 2],
-    /// The beginning of the first line that `fences` was not fed.
+    blocks: HiddenBlocks,
+    block_marks: [BlockMarks; 4],
+    /// The beginning of the first line that `blocks` was not fed.
     followed: usize,
 }
 
@@ -57,10 +58,10 @@ impl<'a> Iterator for LinesWith<'a, '_> {
             let hit = self.next_hit()?;
             let (start, end) = self.line_around(hit);
             self.at = end;
-            self.follow_fences(start);
+            self.follow_blocks(start);
             let line = bare(&self.text[start..end]);
             self.followed = end;
-            if self.fences.feed(line) == FenceLine::Outside {
+            if self.blocks.feed(line) == FenceLine::Outside {
                 return Some((start, line));
             }
         }
@@ -68,10 +69,10 @@ impl<'a> Iterator for LinesWith<'a, '_> {
 }
 
 impl LinesWith<'_, '_> {
-    /// Returns the fences at the end of the text.
-    pub(crate) fn fences_at_end(mut self) -> Fences {
-        self.follow_fences(self.text.len());
-        self.fences
+    /// Returns the blocks at the end of the text.
+    pub(crate) fn blocks_at_end(mut self) -> HiddenBlocks {
+        self.follow_blocks(self.text.len());
+        self.blocks
     }
 
     /// Returns where the word is next, from the line at `at` on.
@@ -94,25 +95,25 @@ impl LinesWith<'_, '_> {
         (start, end)
     }
 
-    /// Feeds all lines before `end` to the fences, as far as a fence can begin or end there.
-    fn follow_fences(&mut self, end: usize) {
-        while let Some(mark) = self.next_fence_mark(end) {
+    /// Feeds all lines before `end` to the blocks, as far as a block can begin or end there.
+    fn follow_blocks(&mut self, end: usize) {
+        while let Some(mark) = self.next_block_mark(end) {
             let (start, next) = self.line_around(mark);
-            self.fences.feed(bare(&self.text[start..next]));
+            self.blocks.feed(bare(&self.text[start..next]));
             self.followed = next;
         }
     }
 
     /// Returns the first mark in the lines from `followed` to `end`.
-    fn next_fence_mark(&mut self, end: usize) -> Option<usize> {
+    fn next_block_mark(&mut self, end: usize) -> Option<usize> {
         let (text, from) = (&self.text.as_bytes()[..end], self.followed);
-        self.fence_marks.iter_mut().filter_map(|marks| marks.next(text, from)).min()
+        self.block_marks.iter_mut().filter_map(|marks| marks.next(text, from)).min()
     }
 }
 
-/// The places of one kind of fence marks. Each part of a text is searched once, and only as far as a
+/// The places of one mark. Each part of a text is searched once, and only as far as a
 /// caller asks: the last line that it needs is often far from the end.
-struct FenceMarks {
+struct BlockMarks {
     finder: Finder<'static>,
     /// The last mark that was found; a caller may not have reached it yet.
     found: Option<usize>,
@@ -120,7 +121,7 @@ struct FenceMarks {
     searched: usize,
 }
 
-impl FenceMarks {
+impl BlockMarks {
     fn new(mark: &'static str) -> Self {
         Self { finder: Finder::new(mark), found: None, searched: 0 }
     }
@@ -146,9 +147,9 @@ mod tests {
 
     /// Finds the same lines by looking at each.
     fn all_lines(text: &str) -> Vec<(usize, &str)> {
-        let (mut fences, mut offset, mut found) = (Fences::default(), 0, Vec::new());
+        let (mut blocks, mut offset, mut found) = (HiddenBlocks::default(), 0, Vec::new());
         for line in lines(text) {
-            if fences.feed(bare(line)) == FenceLine::Outside {
+            if blocks.feed(bare(line)) == FenceLine::Outside {
                 found.push((offset, bare(line)));
             }
             offset += line.len();
@@ -172,12 +173,12 @@ mod tests {
         }
     }
 
-    /// Lines made of fences, words and what may adjoin them.
-    const TEXT: &str = "( {0,4}([`~]{0,5}|#|1|11|Task|a|é)[ \t]?(1|`|x)?\r?\n?){0,16}";
+    /// Lines made of fences, comments, words and what may adjoin them.
+    const TEXT: &str = "( {0,4}([`~]{0,5}|<!--|-->|#|1|11|Task|a|é)[ \t]?(1|`|x)?\r?\n?){0,16}";
 
     proptest! {
         #[test]
-        fn all_lines_outside_of_fences_are_found(text in TEXT) {
+        fn all_lines_outside_of_hidden_blocks_are_found(text in TEXT) {
             prop_assert_eq!(lines_with(&text, None).collect::<Vec<_>>(), all_lines(&text));
         }
 
@@ -187,7 +188,7 @@ mod tests {
             let (first, second) = text.split_at(middle);
             let mut lines = lines_with(first, Some("1"));
             let mut found: Vec<_> = lines.by_ref().collect();
-            let rest = lines_with_after(lines.fences_at_end(), second, Some("1"));
+            let rest = lines_with_after(lines.blocks_at_end(), second, Some("1"));
             found.extend(rest.map(|(start, line)| (middle + start, line)));
             prop_assert_eq!(found, lines_with(&text, Some("1")).collect::<Vec<_>>());
         }

@@ -2,7 +2,7 @@
 //! have 100,000, and to hold all of it in memory would take longer than to search it.
 
 use super::{number, task_title};
-use crate::markdown::fence::Fences;
+use crate::markdown::hidden::HiddenBlocks;
 use crate::markdown::search::{LinesWith, lines_with_after};
 use crate::markdown::without_mark;
 
@@ -16,8 +16,8 @@ pub struct PlanExcerpt {
     /// The numbers of the wanted tasks.
     numbers: Vec<String>,
     kept: String,
-    /// The fences at the end of what was taken in.
-    fences: Fences,
+    /// The hidden blocks at the end of what was taken in.
+    blocks: HiddenBlocks,
     place: ExcerptPlace,
 }
 
@@ -40,12 +40,12 @@ impl PlanExcerpt {
         numbers.sort_unstable();
         numbers.dedup();
         let place = ExcerptPlace::Opening;
-        Self { numbers, kept: String::new(), fences: Fences::default(), place }
+        Self { numbers, kept: String::new(), blocks: HiddenBlocks::default(), place }
     }
 
     /// The number of the rules that choose what an excerpt keeps. Raise it with them: excerpts are
     /// remembered, and a later program must not take one that it would not make.
-    pub const FORM: u32 = 1;
+    pub const FORM: u32 = 2;
 
     /// Returns the numbers of the wanted tasks, each once and in order.
     pub fn numbers(&self) -> &[String] {
@@ -57,9 +57,9 @@ impl PlanExcerpt {
         let mut rest = lines;
         if self.place == ExcerptPlace::Opening {
             rest = if self.kept.is_empty() { without_mark(rest) } else { rest };
-            let Some(start) = next_task(self.fences, rest, 0) else {
+            let Some(start) = next_task(self.blocks, rest, 0) else {
                 self.kept += rest;
-                self.fences = lines_with_after(self.fences, rest, None).fences_at_end();
+                self.blocks = lines_with_after(self.blocks, rest, None).blocks_at_end();
                 return;
             };
             let (opening, tasks) = rest.split_at(start);
@@ -70,7 +70,8 @@ impl PlanExcerpt {
                 self.kept += heading;
                 self.kept.push('\n');
             }
-            (self.fences, self.place, rest) = (Fences::default(), ExcerptPlace::Unwanted, tasks);
+            (self.blocks, self.place, rest) =
+                (HiddenBlocks::default(), ExcerptPlace::Unwanted, tasks);
         }
         self.take_in_tasks(rest);
     }
@@ -81,31 +82,31 @@ impl PlanExcerpt {
     }
 
     fn take_in_tasks(&mut self, lines: &str) {
-        let (starts, fences) = self.wanted_starts(lines);
+        let (starts, blocks) = self.wanted_starts(lines);
         if self.place == ExcerptPlace::Wanted {
-            self.keep(self.fences, lines, 0);
+            self.keep(self.blocks, lines, 0);
         }
         for start in starts {
-            // No task begins inside a fence, and each ends the one before it.
-            self.keep(Fences::default(), &lines[start..], 1);
+            // No task begins inside a hidden block, and each ends the one before it.
+            self.keep(HiddenBlocks::default(), &lines[start..], 1);
         }
-        self.fences = fences;
+        self.blocks = blocks;
     }
 
-    /// Returns where wanted tasks begin, in order, and the fences at the end.
-    fn wanted_starts(&self, lines: &str) -> (Vec<usize>, Fences) {
+    /// Returns where wanted tasks begin, in order, and the blocks at the end.
+    fn wanted_starts(&self, lines: &str) -> (Vec<usize>, HiddenBlocks) {
         let Some((last, others)) = self.numbers.split_last() else {
-            return (Vec::new(), self.fences);
+            return (Vec::new(), self.blocks);
         };
         let mut starts = Vec::new();
         for number in others {
             self.search(lines, number, &mut starts);
         }
-        // The fences are the same after every search, and to follow them takes as long as to search.
-        let fences = self.search(lines, last, &mut starts).fences_at_end();
+        // The blocks are the same after every search, and to follow them takes as long as to search.
+        let blocks = self.search(lines, last, &mut starts).blocks_at_end();
         starts.sort_unstable();
         starts.dedup();
-        (starts, fences)
+        (starts, blocks)
     }
 
     /// Finds where wanted tasks with a number begin.
@@ -115,15 +116,15 @@ impl PlanExcerpt {
         number: &'n str,
         starts: &mut Vec<usize>,
     ) -> LinesWith<'l, 'n> {
-        let mut found = lines_with_after(self.fences, lines, Some(number));
+        let mut found = lines_with_after(self.blocks, lines, Some(number));
         let wanted = found.by_ref().filter(|(_, line)| self.is_wanted(line));
         starts.extend(wanted.map(|(start, _)| start));
         found
     }
 
     /// Keeps a section up to the next task that begins at `from` or later.
-    fn keep(&mut self, fences: Fences, section: &str, from: usize) {
-        let end = next_task(fences, section, from);
+    fn keep(&mut self, blocks: HiddenBlocks, section: &str, from: usize) {
+        let end = next_task(blocks, section, from);
         self.kept += &section[..end.unwrap_or(section.len())];
         self.place = if end.is_some() { ExcerptPlace::Unwanted } else { ExcerptPlace::Wanted };
     }
@@ -135,8 +136,8 @@ impl PlanExcerpt {
 }
 
 /// Returns where the first task at `from` or later begins.
-fn next_task(fences: Fences, text: &str, from: usize) -> Option<usize> {
-    let mut tasks = lines_with_after(fences, text, MARK)
+fn next_task(blocks: HiddenBlocks, text: &str, from: usize) -> Option<usize> {
+    let mut tasks = lines_with_after(blocks, text, MARK)
         .filter(|(start, line)| *start >= from && task_title(line).is_some());
     tasks.next().map(|(start, _)| start)
 }
@@ -173,8 +174,8 @@ mod tests {
         assert_eq!(excerpt("", &[], 1), "");
     }
 
-    /// Lines of plans: tasks of all forms, fences, rules and text.
-    const LINES: [&str; 18] = [
+    /// Lines of plans: tasks of all forms, fences, comments, rules and text.
+    const LINES: [&str; 21] = [
         "\u{feff}## Task 1: marked",
         "   ## Task 2: spaced",
         "## Task 1: a",
@@ -187,6 +188,9 @@ mod tests {
         "```",
         "~~~~",
         "  ```rust",
+        "<!--",
+        "<!-- 1 -->",
+        "1 -->",
         "---",
         "- [ ] Task 1: a",
         "1. b",

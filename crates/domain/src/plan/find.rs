@@ -78,7 +78,7 @@ fn rare_word(title: &str) -> Option<&str> {
 }
 
 impl<'a> SearchedPlan<'a> {
-    /// Finds the opening, and how the tasks are written. Headings inside code fences are code.
+    /// Finds the opening, and how the tasks are written. Headings inside of code and comments are none.
     pub fn new(text: &'a str) -> Self {
         let text = without_mark(text);
         let first = |form: TaskForm| form.first(text).map(|start| (form, start));
@@ -139,7 +139,8 @@ mod tests {
 
     use super::super::{ParsedPlan, one_line};
     use super::*;
-    use crate::markdown::fence::{FenceLine, Fences};
+    use crate::markdown::fence::FenceLine;
+    use crate::markdown::hidden::HiddenBlocks;
     use crate::markdown::{bare, lines};
 
     /// Finds a section among all tasks of a plan.
@@ -161,12 +162,12 @@ mod tests {
         let tasks = ParsedPlan::parse(text).tasks;
         let first =
             tasks.first().map(|section| section.text.as_ptr().addr() - text.as_ptr().addr());
-        let (mut fences, mut offset) = (Fences::default(), 0);
+        let (mut blocks, mut offset) = (HiddenBlocks::default(), 0);
         let end = first.unwrap_or(text.len());
         let is_rule = |line: &str| bare(line).trim_end() == "---";
         let mut front_matter = lines(&text[..end]).next().is_some_and(is_rule);
         for line in lines(&text[..end]) {
-            let is_outside = fences.feed(bare(line)) == FenceLine::Outside;
+            let is_outside = blocks.feed(bare(line)) == FenceLine::Outside;
             if is_outside && offset > 0 && is_rule(line) && !std::mem::take(&mut front_matter) {
                 break;
             }

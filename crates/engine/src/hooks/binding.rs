@@ -65,6 +65,9 @@ mod tests {
             "[wake] # w\nmode = 'v0'\n",
             "[wake]\n",
             "wake.mode = 'v0'\n",
+            "wake = {}\n",
+            "wake = { mode = 'v0' }\n",
+            "wake = {mode = 'v0'} # w\n",
         ] {
             let after = bind(before, &name("me")).unwrap();
             assert_eq!(unbind(&after, Some(before)).unwrap(), before, "{after:?}");
@@ -73,6 +76,8 @@ mod tests {
             assert_eq!(unbind(&edited, Some(before)).unwrap(), expected, "{edited:?}");
         }
         assert_eq!(unbind("[wake]\nmode = 'v0'\n", None).unwrap(), "[wake]\nmode = 'v0'\n");
+        let last = "wake = { mode = 'v0' , agent = 'me' }\n";
+        assert_eq!(unbind(last, None).unwrap(), "wake = { mode = 'v0'  }\n");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 use convoke_domain::finding::{FileFinding, Unreadable};
+use convoke_domain::markdown::hidden::HiddenBlock;
 use convoke_domain::plan::{ParsedPlan, one_line, renamed_from};
 use convoke_domain::run::RunId;
 use convoke_domain::scope::Scope;
@@ -224,9 +225,13 @@ pub(super) fn note_not_taken(session: &Session, plan: &ParsedPlan<'_>) {
     let names: Vec<_> =
         plan.not_taken.iter().take(NAMED).map(|title| format!("`{title}`")).collect();
     let more = if plan.not_taken.len() > NAMED { ", …" } else { "" };
-    if let Some(line) = plan.open_fence {
+    if let Some((block, line)) = plan.open_block {
+        let block = match block {
+            HiddenBlock::Code => "code fence",
+            HiddenBlock::Comment => "comment",
+        };
         session.reporter().say(format!(
-            "note: the code fence in line {line} is never closed; Convoke takes no task after it"
+            "note: the {block} in line {line} is never closed; Convoke takes no task after it"
         ));
     }
     match plan.not_taken.len() {
