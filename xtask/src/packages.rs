@@ -45,11 +45,12 @@ pub const FOR_PICTURES: [Needed; 3] = [
 
 /// The servers that stores of a team are on, the program that makes their certificates, and what the
 /// companion for other machines is compiled and tested with.
-pub const FOR_FLEET: [Needed; 6] = [
+pub const FOR_FLEET: [Needed; 7] = [
     Needed { program: "pg_ctlcluster", package: "postgresql" },
     Needed { program: "pgbouncer", package: "pgbouncer" },
     Needed { program: "openssl", package: "openssl" },
     Needed { program: "setpriv", package: "util-linux" },
+    Needed { program: "faketime", package: "faketime" },
     Needed { program: "protoc", package: "protobuf-compiler" },
     Needed { program: "python3", package: "python3-venv" },
 ];

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use convoke_engine::lane::cancel::Cancel;
+use convoke_engine::scratch::has_room_for_lanes;
 use convoke_service::failure::with_causes;
 use convoke_service::fleet::{AttemptEnd, AttemptRequest, run_attempt};
 use convoke_service::session::Session;
@@ -38,6 +39,8 @@ pub(crate) struct FleetLanes {
     pub(crate) ledger: PathBuf,
     /// Whether the worker gives its lanes back.
     pub(crate) gives_back: Arc<AtomicBool>,
+    /// Whether its machine had no room for a working tree.
+    pub(crate) is_full: Arc<AtomicBool>,
 }
 
 #[activities]
@@ -72,6 +75,10 @@ impl FleetLanes {
         let end = match end {
             Ok(Ok(end)) => end,
             Ok(Err(failure)) => {
+                // The lane comes back at once, and would come back to this machine.
+                if !has_room_for_lanes() {
+                    self.is_full.store(true, Ordering::SeqCst);
+                }
                 return Err(Unfinished::Failed(with_causes(failure.error.as_ref())).into());
             }
             Err(panic) => return Err(Unfinished::Failed(panic.to_string()).into()),

@@ -74,7 +74,8 @@ impl WorkerArgs {
             session: session.clone(),
             worker: identity.process().to_owned(),
             ledger: WorkerIdentity::ledger(session)?,
-            gives_back: Arc::new(AtomicBool::new(false)),
+            gives_back: Arc::default(),
+            is_full: Arc::default(),
         };
         let (wants_drain, is_over) = (AtomicBool::new(false), AtomicBool::new(false));
         let served = thread::scope(|helpers| {
@@ -113,8 +114,15 @@ impl WorkerArgs {
         let mut is_draining = false;
         while !running.iter().all(JoinHandle::is_finished) {
             sleep(STEP).await;
+            let is_full = lanes.is_full.load(Ordering::SeqCst);
+            if is_full {
+                wants_drain.store(true, Ordering::SeqCst);
+            }
             let is_asked = lanes.session.is_stopped() || wants_drain.load(Ordering::SeqCst);
             if is_asked && !is_draining {
+                if is_full {
+                    output.say("this machine has no room for a lane's working tree");
+                }
                 is_draining = true;
                 lanes.gives_back.store(true, Ordering::SeqCst);
                 output.say("draining: the worker ends with its last lane");

@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::machine;
 use crate::process::{is_alive, signal, wait_for};
 use crate::stage::{Counts, Stage, StoreKind, postgres};
 
 type Case = (&'static str, StoreKind, fn(&Stage) -> Counts);
 
-pub(crate) const CASES: [Case; 13] = [
+pub(crate) const CASES: [Case; 18] = [
     ("nothing goes wrong", StoreKind::File, nothing),
     ("nothing goes wrong, on Postgres", StoreKind::Server, nothing),
     ("a worker is killed", StoreKind::File, worker_is_killed),
@@ -21,6 +22,11 @@ pub(crate) const CASES: [Case; 13] = [
     ("a lane is cancelled while it waits and while it runs", StoreKind::File, lanes_are_cancelled),
     ("a worker is drained while lanes run", StoreKind::File, worker_is_drained),
     ("two workers have one name", StoreKind::File, names_are_shared),
+    ("a worker is cut off from Temporal", StoreKind::File, machine::temporal_is_cut_off),
+    ("a worker is cut off from the store", StoreKind::Server, machine::store_is_cut_off),
+    ("a worker is cut off from everything", StoreKind::Server, machine::everything_is_cut_off),
+    ("the clock of a worker is an hour off", StoreKind::Server, machine::clock_is_wrong),
+    ("the disk of a worker is full", StoreKind::File, machine::disk_is_full),
     ("the limit of an agent is reached", StoreKind::File, limits_hold),
     ("convoke runs a lane on a worker, and stops it", StoreKind::File, convoke_runs_lanes),
     ("a person looks, stops a lane and drains a worker", StoreKind::File, a_person_acts),

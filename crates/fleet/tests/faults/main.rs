@@ -12,7 +12,9 @@
 )]
 
 mod cases;
+mod machine;
 mod process;
+mod relay;
 #[path = "../../../store/tests/support/server.rs"]
 mod server;
 mod stage;

@@ -53,7 +53,7 @@ pub(crate) struct Stage {
     top: tempfile::TempDir,
     store: String,
     temporal: std::cell::RefCell<Option<Child>>,
-    port: u16,
+    pub(crate) port: u16,
 }
 
 /// One Postgres server for all cases; each has a database of its own.
@@ -86,13 +86,24 @@ impl Stage {
 
     /// Writes the user's configuration, with more lines in `[fleet]`.
     pub(crate) fn configure(&self, more: &str) {
-        let (port, app) = (self.port, self.path("app"));
+        self.write_config(&self.path("home"), self.port, more);
+    }
+
+    /// Writes the configuration of a user who reaches Temporal at a port.
+    pub(crate) fn write_config(&self, home: &Path, port: u16, more: &str) {
+        let app = self.path("app");
         let text = format!(
             "[fleet]\ntemporal = \"http://127.0.0.1:{port}\"\nlease_seconds = 5\n\
              repositories = {{ app = \"{}\" }}\n{more}\n",
             app.display()
         );
-        fs::write(self.path("home/.config/convoke/config.toml"), text).unwrap();
+        fs::write(home.join(".config/convoke/config.toml"), text).unwrap();
+    }
+
+    /// Returns the name of the store's database on the server.
+    pub(crate) fn database(&self) -> String {
+        let (_, rest) = self.store.split_once("@/").unwrap();
+        rest.split('?').next().unwrap().to_owned()
     }
 
     /// Makes a client that notes its process, works until the file of its lane is there, and answers
@@ -191,9 +202,19 @@ say '{{"type":"result","subtype":"success","is_error":false,"result":"'$lane' by
 
     /// Starts a worker, and waits until it works.
     pub(crate) fn worker(&self, name: &str, slots: usize) -> Process {
+        self.worker_by(name, slots, |worker| worker)
+    }
+
+    /// Starts a worker by a command that is changed before, and waits until it works.
+    pub(crate) fn worker_by(
+        &self,
+        name: &str,
+        slots: usize,
+        change: impl FnOnce(Command) -> Command,
+    ) -> Process {
         let slots = slots.to_string();
         let words = ["worker", "--offers", "claude,claude@app", "--slots", &slots, "--name", name];
-        let worker = Process::start(self.fleet(&words));
+        let worker = Process::start(change(self.fleet(&words)));
         worker.stderr_until("offers");
         worker
     }

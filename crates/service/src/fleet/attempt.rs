@@ -79,7 +79,7 @@ pub fn run_attempt(
     let begun = patiently(LONGEST, cancel, attempt).map_err(refused)?;
     let BeginAnswer::Begun { lane, prompt } = begun else { return Ok(AttemptEnd::Superseded) };
     let lines = AttemptLines::new(&*store, &*session.clock, fence, cancel);
-    let (outcome, report) = thread::scope(|threads| {
+    let run = thread::scope(|threads| {
         let writer = threads.spawn(|| lines.write());
         let result = run_lane(session, request, &lane.request, &prompt, &lines);
         lines.finish();
@@ -93,6 +93,7 @@ pub fn run_attempt(
     if cancel.is_cancelled() {
         return Ok(AttemptEnd::Stopped);
     }
+    let (outcome, report) = run?;
     let end = || store.end_attempt(fence, &outcome, &report, session.now());
     let ended: Result<_, StoreError> = patiently(LONGEST, cancel, end);
     Ok(match ended.map_err(refused)? {
@@ -102,28 +103,30 @@ pub fn run_attempt(
 }
 
 /// Runs the lane, and returns its outcome and report. A lane that cannot begin has ended as well: the
-/// next worker of the same offer would not fare better.
+/// next worker of the same offer would not fare better. Only a working tree may fail on this machine
+/// and not on another.
 fn run_lane(
     session: &Session,
     request: &AttemptRequest,
     order: &str,
     prompt: &str,
     lines: &AttemptLines<'_>,
-) -> (String, String) {
-    let run = || {
-        let order: FleetOrder = serde_json::from_str(order).map_err(|_| {
-            let lane = request.fence.lane.clone();
-            Failure::new(ErrorClass::Prerequisite, AttemptError::Order { lane })
-        })?;
-        let tree = working_tree(session, &order, lines.cancel)?;
-        run_order(session, request, &order, prompt, tree.path(), lines)
+) -> Result<(String, String), Failure> {
+    let Ok(order) = serde_json::from_str::<FleetOrder>(order) else {
+        let error = AttemptError::Order { lane: request.fence.lane.clone() };
+        return Ok(not_started(&Failure::new(ErrorClass::Prerequisite, error)));
     };
-    run().unwrap_or_else(|failure| {
-        let outcome = "not_started";
-        let trouble = with_causes(failure.error.as_ref());
-        let report = UnstartedLane { outcome, answer: None, trouble, trouble_kind: None };
-        (outcome.to_owned(), serde_json::to_string(&report).unwrap_or_default())
-    })
+    let tree = working_tree(session, &order, lines.cancel)?;
+    let run = run_order(session, request, &order, prompt, tree.path(), lines);
+    Ok(run.unwrap_or_else(|failure| not_started(&failure)))
+}
+
+/// Returns the outcome and report of a lane that did not begin.
+fn not_started(failure: &Failure) -> (String, String) {
+    let outcome = "not_started";
+    let trouble = with_causes(failure.error.as_ref());
+    let report = UnstartedLane { outcome, answer: None, trouble, trouble_kind: None };
+    (outcome.to_owned(), serde_json::to_string(&report).unwrap_or_default())
 }
 
 fn run_order(
