@@ -20,6 +20,9 @@ static SWEPT: Once = Once::new();
 /// How often Convoke tries to remove a folder that another process may still write to.
 const ATTEMPTS: u32 = 10;
 
+/// The bytes of a file that a machine with room for lanes can take.
+const SMALL: usize = 256 * 1024;
+
 /// Makes a folder for git.
 pub(crate) fn look() -> io::Result<TempDir> {
     make(LOOK)
@@ -32,8 +35,8 @@ pub fn lane() -> io::Result<TempDir> {
 
 /// Tells whether a lane's folder could take a small file now, with what a file system needs for it.
 pub fn has_room_for_lanes() -> bool {
-    const SMALL: [u8; 1 << 18] = [0; 1 << 18];
-    lane().is_ok_and(|folder| std::fs::write(folder.path().join("room"), SMALL).is_ok())
+    let small = vec![0; SMALL];
+    lane().is_ok_and(|folder| std::fs::write(folder.path().join("room"), &small).is_ok())
 }
 
 /// Makes a private folder, and first removes those of killed processes. Guardians do so

@@ -6,8 +6,9 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::process::{Process, command, is_alive, wait_for};
+use crate::process::{Process, command, is_alive, signal, wait_for};
 use crate::relay::Relay;
+use crate::server::{PASSWORD, USER};
 use crate::stage::{Counts, Stage, postgres};
 
 /// Where Debian's `faketime` has its library.
@@ -60,13 +61,13 @@ pub(crate) fn everything_is_cut_off(stage: &Stage) -> Counts {
     store.cut();
     let both = stage.wait_for_clients("lane-0", 2);
     // The client of the worker that is cut off answers first, and nothing can come of it.
-    crate::process::signal("-STOP", both[1]);
+    signal("-STOP", both[1]);
     stage.answer("lane-0");
     wait_for("the first client has answered", || !is_alive(superseded[0]));
     temporal.mend();
     store.mend();
     wait_for("the first worker gives up", || !stage.has_trees(first.pid()));
-    crate::process::signal("-CONT", both[1]);
+    signal("-CONT", both[1]);
     lane.counts(&superseded)
 }
 
@@ -88,7 +89,7 @@ pub(crate) fn clock_is_wrong(stage: &Stage) -> Counts {
         stage.answer(&name);
         counts = counts.plus(lane.counts(&[]));
         assert_eq!(stage.clients(&name).len(), 1, "the agent was asked once");
-        crate::process::signal("-TERM", worker.pid());
+        signal("-TERM", worker.pid());
         assert_eq!(worker.end(), Some(0));
     }
     counts
@@ -118,8 +119,9 @@ fn behind(stage: &Stage, mut worker: Command, relay: &Relay) -> Command {
 
 /// Lets a worker reach the store by a relay.
 fn store_behind(stage: &Stage, mut worker: Command, relay: &Relay) -> Command {
-    worker.env("CONVOKE_STORE", postgres().address_by(relay.port, &stage.database()));
-    worker.env("CONVOKE_STORE_PASSWORD", crate::server::PASSWORD);
+    let address = format!("postgres://{USER}@127.0.0.1:{}/{}", relay.port, stage.database());
+    worker.env("CONVOKE_STORE", address);
+    worker.env("CONVOKE_STORE_PASSWORD", PASSWORD);
     worker
 }
 

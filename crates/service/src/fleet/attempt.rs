@@ -102,9 +102,9 @@ pub fn run_attempt(
     })
 }
 
-/// Runs the lane, and returns its outcome and report. A lane that cannot begin has ended as well: the
-/// next worker of the same offer would not fare better. Only a working tree may fail on this machine
-/// and not on another.
+/// Runs the lane, and returns its outcome and report. A lane whose agent cannot begin has ended as well:
+/// the next worker of the same offer would not fare better. A request that an older worker cannot read,
+/// and a working tree that this machine cannot make, are failures of the attempt alone.
 fn run_lane(
     session: &Session,
     request: &AttemptRequest,
@@ -112,14 +112,10 @@ fn run_lane(
     prompt: &str,
     lines: &AttemptLines<'_>,
 ) -> Result<(String, String), Failure> {
-    let order: FleetOrder = match serde_json::from_str(order) {
-        Ok(order) => order,
-        Err(_) => {
-            let lane = request.fence.lane.clone();
-            let error = AttemptError::Order { lane };
-            return Ok(not_started(&Failure::new(ErrorClass::Prerequisite, error)));
-        }
-    };
+    let order: FleetOrder = serde_json::from_str(order).map_err(|_| {
+        let lane = request.fence.lane.clone();
+        Failure::new(ErrorClass::Prerequisite, AttemptError::Order { lane })
+    })?;
     let tree = working_tree(session, &order, lines.cancel)?;
     let run = run_order(session, request, &order, prompt, tree.path(), lines);
     Ok(run.unwrap_or_else(|failure| not_started(&failure)))
