@@ -39,7 +39,7 @@ pub struct ParsedPlan<'a> {
 }
 
 impl<'a> ParsedPlan<'a> {
-    /// Takes a plan apart. Headings inside of code and comments are none.
+    /// Takes a plan apart. Headings inside of code and comments do not count.
     pub fn parse(text: &'a str) -> Self {
         let text = without_mark(text);
         let mut blocks = HiddenBlocks::default();
@@ -326,9 +326,9 @@ mod tests {
         }
     }
 
-    // W-3, W-39: a template's example in a comment is no task.
+    // W-3, W-39: a template's example in a comment does not count.
     #[test]
-    fn a_task_in_a_comment_is_none() {
+    fn a_task_in_a_comment_does_not_count() {
         let text =
             "<!--\n## Task 9: example\n-->\n## Task 1: a\none\n<!--\n## Task 1: old\n-->\nmore\n";
         let [task] = ParsedPlan::parse(text).tasks[..] else { panic!("one task is visible") };

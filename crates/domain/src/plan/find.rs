@@ -78,7 +78,7 @@ fn rare_word(title: &str) -> Option<&str> {
 }
 
 impl<'a> SearchedPlan<'a> {
-    /// Finds the opening, and how the tasks are written. Headings inside of code and comments are none.
+    /// Finds the opening, and how the tasks are written. Headings inside of code and comments do not count.
     pub fn new(text: &'a str) -> Self {
         let text = without_mark(text);
         let first = |form: TaskForm| form.first(text).map(|start| (form, start));
