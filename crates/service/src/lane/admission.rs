@@ -19,6 +19,9 @@ use crate::observer::Reporter;
 use crate::session::Session;
 use crate::settings::lane::{self, Settings};
 
+/// Makes the stop of a budget from the amount that was spent.
+type StopOf = fn(SpentAmount) -> BudgetStop;
+
 /// Whether a lane may begin.
 #[derive(Default)]
 pub(super) struct LaneAdmission {
@@ -54,7 +57,7 @@ impl LaneRequest<'_> {
             self.record_start(session, ledger, refusal, reporter)
         } else {
             let since = day(session.now(), session)?;
-            self.start_within_day(session, ledger, &settings, since, refusal, reporter)
+            self.start_within_day(session, ledger, &settings, since, refusal.as_ref(), reporter)
         };
         Ok(LaneAdmission { uncounted: uncounted.or(admission.uncounted), ..admission })
     }
@@ -67,14 +70,15 @@ impl LaneRequest<'_> {
         reporter: &Reporter,
     ) -> (Option<BudgetStop>, UncountedLanes) {
         let around = session.environment.surrounding_lane();
-        let mut budgets: Vec<(_, _, fn(SpentAmount) -> BudgetStop)> = Vec::new();
+        let (own, around_it): (StopOf, StopOf) = (BudgetStop::Own, BudgetStop::Around);
+        let mut budgets = Vec::new();
         if let Some(budget) = self.budget {
             let sum = kept(reporter, self.sum_of_run(ledger)).unwrap_or_default();
-            budgets.push((budget, sum, BudgetStop::Own));
+            budgets.push((budget, sum, own));
         }
         if let Some((budget, query)) = around_budget(around.as_ref()) {
             let sum = kept(reporter, ledger.sum(query)).unwrap_or_default();
-            budgets.push((budget, sum, BudgetStop::Around));
+            budgets.push((budget, sum, around_it));
         }
         let reached = budgets.iter().find_map(|(budget, sum, stop)| {
             budget.allows(*sum).err().map(|reached| stop(reached.amount()))
@@ -108,7 +112,7 @@ impl LaneRequest<'_> {
         ledger: &OpenLedger,
         settings: &Settings,
         since: Option<Timestamp>,
-        refusal: Option<BudgetStop>,
+        refusal: Option<&BudgetStop>,
         reporter: &Reporter,
     ) -> LaneAdmission {
         let mut admission = LaneAdmission::default();
@@ -122,7 +126,7 @@ impl LaneRequest<'_> {
             let uncounted = budgets.iter().map(|budget| UncountedLanes::of(*budget, sum));
             admission.uncounted = uncounted.fold(UncountedLanes::default(), UncountedLanes::or);
             let taken = taken.as_ref().map(BudgetStop::from);
-            admission.refusal = taken.or_else(|| refusal.clone());
+            admission.refusal = taken.or_else(|| refusal.cloned());
             let stop = admission.refusal.as_ref()?;
             Some(refused_ending(&not_started(stop), session.now()))
         };
