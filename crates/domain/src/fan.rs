@@ -6,6 +6,7 @@
 pub mod event;
 pub mod item;
 pub mod record;
+pub mod stop;
 pub mod template;
 
 /// How the items of a fan-out are given.

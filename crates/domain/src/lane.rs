@@ -7,6 +7,7 @@
 
 pub mod around;
 pub mod budget;
+pub mod budget_stop;
 pub mod collected;
 pub mod counted;
 pub mod event;

@@ -8,6 +8,8 @@ pub mod kept;
 pub mod paths;
 pub mod sidecar;
 
+use std::fmt;
+
 /// The state of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TreeStatus {
@@ -243,19 +245,55 @@ impl TreeVerdict {
 
     /// Returns why a tree is suspect after read-only agents: its status, and the reason with the
     /// changes. `None` if the tree is clean, or if nothing could be watched.
-    pub fn suspicion(&self) -> Option<(TreeStatus, String)> {
+    pub fn suspicion(&self) -> Option<(TreeStatus, TreeEvidence)> {
         let reason = self.reason.filter(|reason| *reason != DirtyReason::NotARepository)?;
-        let named =
-            if self.paths.is_empty() { String::new() } else { format!(" ({})", self.named()) };
-        Some((self.status, format!("{}{named}", reason.name())))
+        let paths = self.paths.iter().take(NAMED).cloned().collect();
+        let more = self.paths.len().saturating_sub(NAMED);
+        Some((self.status, TreeEvidence::Found { reason: Some(reason), paths, more }))
     }
 
     fn named(&self) -> String {
-        let named = self.paths.iter().take(NAMED).map(String::as_str);
-        let named = named.collect::<Vec<_>>().join(", ");
-        match self.paths.len().saturating_sub(NAMED) {
-            0 => named,
-            more => format!("{named} and {more} more"),
+        let some = &self.paths[..self.paths.len().min(NAMED)];
+        listed(some, self.paths.len() - some.len())
+    }
+}
+
+fn listed(paths: &[String], more: usize) -> String {
+    let named = paths.join(", ");
+    if more == 0 { named } else { format!("{named} and {more} more") }
+}
+
+/// What a check found about a tree that is not as it was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TreeEvidence {
+    /// The result of the check.
+    Found {
+        /// The reason, if the check gave one.
+        reason: Option<DirtyReason>,
+        /// The first changed files.
+        paths: Vec<String>,
+        /// How many other files changed.
+        more: usize,
+    },
+    /// The words of a journal from before journals held facts.
+    Sentence(String),
+}
+
+impl TreeEvidence {
+    /// A reason without names of files.
+    pub const fn of_reason(reason: Option<DirtyReason>) -> Self {
+        Self::Found { reason, paths: Vec::new(), more: 0 }
+    }
+}
+
+impl fmt::Display for TreeEvidence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sentence(words) => f.write_str(words),
+            Self::Found { reason, paths, more } => {
+                f.write_str(reason.map_or("", DirtyReason::name))?;
+                if paths.is_empty() { Ok(()) } else { write!(f, " ({})", listed(paths, *more)) }
+            }
         }
     }
 }
@@ -299,7 +337,9 @@ mod tests {
 
     #[test]
     fn a_suspicion_has_a_status_and_a_reason() {
-        let said = |verdict: TreeVerdict| verdict.suspicion();
+        let said = |verdict: TreeVerdict| {
+            verdict.suspicion().map(|(status, evidence)| (status, evidence.to_string()))
+        };
         assert_eq!(said(TreeVerdict::CLEAN), None);
         assert_eq!(said(TreeVerdict::unknown(DirtyReason::NotARepository)), None);
         let unknown = (TreeStatus::Unknown, "look-failed".to_owned());

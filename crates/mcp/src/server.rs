@@ -164,7 +164,7 @@ impl Server {
     /// tool that its user has switched off meanwhile is off; without readable settings, all that write.
     fn desk(&self) -> Desk {
         let stop = CallerInterruption::new(self.session.cancel().child());
-        let session = self.session.in_project(self.session.project.clone());
+        let session = self.session.in_project(self.session.project.clone()).for_call();
         let session = Session { interruption: Arc::new(stop), ..session };
         let now = settings(&session).ok();
         let is_allowed = |tool: &ToolName| {

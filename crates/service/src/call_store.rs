@@ -1,5 +1,5 @@
-//! The store of one call. While a part of the call has it open, the other parts share it; a password is
-//! read once. Nothing here keeps a store open, so the next call notices a file that was replaced.
+//! The store of one call: opened when a part of the call first needs it, shared by all others, and closed
+//! with the call. A password is read once.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -14,54 +14,68 @@ use crate::workspace::refused;
 
 /// The store of one call. Clones share it.
 #[derive(Clone, Default)]
-pub struct CallStore(Arc<Mutex<KnownStore>>);
+pub struct CallStore(Arc<CallConnections>);
 
 #[derive(Default)]
-struct KnownStore {
-    /// The store that was opened last.
-    last: Option<StoreHandle>,
+struct CallConnections {
+    /// The store for parts that wait for others. A part that opens it keeps the lock meanwhile: parts
+    /// that run in parallel share one connection, too.
+    patient: Mutex<Option<OpenedStore>>,
+    /// The store for parts in a hurry, and how long they wait for others.
+    hurried: Mutex<Option<(Duration, OpenedStore)>>,
     /// A server's address, without and with the password that it accepted.
-    accepted: Option<(StoreLocation, StoreLocation)>,
+    accepted: Mutex<Option<(StoreLocation, StoreLocation)>>,
 }
 
-impl CallStore {
-    fn known(&self) -> MutexGuard<'_, KnownStore> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+/// An open store, which stays open with this value.
+struct OpenedStore {
+    handle: StoreHandle,
+    _store: Arc<dyn Store>,
+}
 
-    fn in_use(&self, location: &StoreLocation) -> Option<Arc<dyn Store>> {
-        self.known().last.as_ref()?.store_at(location)
-    }
-
-    fn accepted(&self, location: &StoreLocation) -> Option<StoreLocation> {
-        let known = self.known();
-        let (address, accepted) = known.accepted.as_ref()?;
-        (address == location).then(|| accepted.clone())
+impl OpenedStore {
+    fn new(location: &StoreLocation, store: &Arc<dyn Store>) -> Self {
+        tracing::debug!("opened a connection to the store");
+        Self { handle: store.handle_at(location), _store: Arc::clone(store) }
     }
 }
 
-/// Opens the store, or shares it with the part of the call that has it open.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Returns the store of the call, and opens it if no part of the call has done so or if its file was
+/// replaced meanwhile.
 pub(crate) fn open(session: &Session, location: &StoreLocation) -> Result<Arc<dyn Store>, Failure> {
-    if let Some(store) = session.store.in_use(location) {
+    let mut known = locked(&session.store.0.patient);
+    if let Some(store) = known.as_ref().and_then(|opened| opened.handle.store_at(location)) {
         return Ok(store);
     }
     let store = with_accepted_password(session, location, &convoke_store::open)?;
-    session.store.known().last = Some(store.handle_at(location));
+    *known = Some(OpenedStore::new(location, &store));
     Ok(store)
 }
 
-/// Opens the store for a caller in a hurry, or shares it as [`open`] does. Other parts do not share what
-/// is opened here, because they have more patience.
+/// Returns the store of the call for a part in a hurry. Patient parts do not share what is opened here.
 pub(crate) fn open_in_a_hurry(
     session: &Session,
     location: &StoreLocation,
     patience: Duration,
 ) -> Result<Arc<dyn Store>, Failure> {
-    let open = |location: &_| convoke_store::open_in_a_hurry(location, patience);
-    match session.store.in_use(location) {
-        Some(store) => Ok(store),
-        None => with_accepted_password(session, location, &open),
+    let patient = locked(&session.store.0.patient);
+    if let Some(store) = patient.as_ref().and_then(|opened| opened.handle.store_at(location)) {
+        return Ok(store);
     }
+    drop(patient);
+    let mut known = locked(&session.store.0.hurried);
+    let same = known.as_ref().filter(|(known, _)| *known == patience);
+    if let Some(store) = same.and_then(|(_, opened)| opened.handle.store_at(location)) {
+        return Ok(store);
+    }
+    let open = |location: &_| convoke_store::open_in_a_hurry(location, patience);
+    let store = with_accepted_password(session, location, &open)?;
+    *known = Some((patience, OpenedStore::new(location, &store)));
+    Ok(store)
 }
 
 /// Opens something at a location, with the password of its server. A password that was accepted before
@@ -74,8 +88,10 @@ pub(crate) fn with_accepted_password<T>(
     if !location.wants_password() {
         return open(location).map_err(refused);
     }
+    let mut known = locked(&session.store.0.accepted);
+    let accepted = known.as_ref().filter(|(address, _)| address == location);
     let mut earlier = None;
-    if let Some(accepted) = session.store.accepted(location) {
+    if let Some(accepted) = accepted.map(|(_, accepted)| accepted.clone()) {
         match open(&accepted) {
             Ok(opened) => return Ok(opened),
             Err(error) => earlier = Some((accepted, error)),
@@ -86,7 +102,7 @@ pub(crate) fn with_accepted_password<T>(
         return Err(refused(error));
     }
     let opened = open(&complete).map_err(refused)?;
-    session.store.known().accepted = Some((location.clone(), complete));
+    *known = Some((location.clone(), complete));
     Ok(opened)
 }
 
@@ -121,6 +137,24 @@ mod tests {
 
     fn events(session: &Session) -> usize {
         open_store(session).unwrap().recent_events(&scope(), 10).unwrap().len()
+    }
+
+    // Parts of a call that follow each other share a connection, although none of them keeps it.
+    #[test]
+    fn a_call_keeps_its_store_open_until_it_ends() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("store.db");
+        let session = session(folder.path(), &[("CONVOKE_STORE", file.clone().into_os_string())]);
+        let (location, patience) = (StoreLocation::file(file), Duration::from_millis(50));
+        let hurried = open_in_a_hurry(&session, &location, patience).unwrap().handle_at(&location);
+        let patient = open_store(&session).unwrap().handle_at(&location);
+        let is_open = |handle: &StoreHandle| handle.store_at(&location).is_some();
+        assert!(is_open(&hurried) && is_open(&patient), "the next part opens the store again");
+        let inside = session.in_project(folder.path().join("other"));
+        drop(session);
+        assert!(is_open(&patient), "a part in another project lost the store");
+        drop(inside);
+        assert!(!is_open(&hurried) && !is_open(&patient), "the store outlives the call");
     }
 
     // A connection notices what others write, and not what is written through it.

@@ -154,7 +154,7 @@ fn answer_event(
     };
     let location = hook_location(session)?;
     let Some(copy) = HookCopy::of(session, &location) else {
-        return from(HookSource::open(session, location)?, deliver).map(Option::unwrap_or_default);
+        return from(HookSource::open(session, &location)?, deliver).map(Option::unwrap_or_default);
     };
     if !copy.is_away(session) {
         let mut is_delivered = false;
@@ -178,7 +178,7 @@ fn answer_event(
         return Ok(outcome);
     }
     // The copy does not hold the agent's branch, so the server gets more time.
-    from(HookSource::open(session, location)?, deliver).map(Option::unwrap_or_default)
+    from(HookSource::open(session, &location)?, deliver).map(Option::unwrap_or_default)
 }
 
 /// Tells whether a server did not answer, or not in time.

@@ -28,6 +28,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use convoke_domain::lane::budget::{ExceededBudget, LaneBudget};
+use convoke_domain::lane::budget_stop::BudgetStop;
 use convoke_domain::lane::event::{LaneEvent, Usage};
 use convoke_domain::lane::ledger::Purpose;
 use convoke_domain::tree::TreeVerdict;
@@ -167,6 +168,8 @@ pub struct LaneRun {
     pub transcript: LaneTranscript,
     /// Its number, if the store could record it.
     pub lane: Option<i64>,
+    /// The budget that did not let it start or go on, if the lane itself knows that.
+    pub stop: Option<BudgetStop>,
     /// The usage, if known.
     pub spent: Option<Usage>,
     /// The budget that it exceeded.

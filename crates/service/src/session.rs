@@ -35,7 +35,7 @@ pub struct Session {
     pub settings: SessionSettings,
     /// Records the session's lanes, if the user wants that.
     pub telemetry: Telemetry,
-    /// The store, as far as this call has it open.
+    /// The store, once a part of this call has opened it.
     pub store: CallStore,
 }
 
@@ -67,10 +67,11 @@ impl Session {
         }
     }
 
-    /// Returns the same for another project. Its calls open the store themselves.
+    /// Returns the same for another project, as a part of the same call: a user has one store for all
+    /// projects.
     #[must_use]
     pub fn in_project(&self, project: PathBuf) -> Self {
-        Self { project, settings: SessionSettings::default(), ..self.for_call() }
+        Self { project, settings: SessionSettings::default(), ..self.clone() }
     }
 
     /// Returns the same for another call, which opens the store itself. A front end that answers many

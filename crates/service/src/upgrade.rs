@@ -8,12 +8,12 @@ use convoke_store::{SchemaVersions, schema_versions};
 use serde::Serialize;
 
 use crate::agents::{AgentsRequest, agents};
+use crate::call_store::with_accepted_password;
 use crate::failure::Failure;
 use crate::hooks::{HooksTarget, is_same, is_there};
 use crate::mcp_entry::mcp_entries;
 use crate::session::Session;
-use crate::settings::store;
-use crate::workspace::{refused, store_location};
+use crate::workspace::store_location;
 
 /// No settings file a person writes is larger.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
@@ -67,7 +67,7 @@ pub struct ClientVersion {
 pub fn check_upgrade(session: &Session) -> Result<UpgradeReport, Failure> {
     let mut behind = Vec::new();
     let location = store_location(session)?;
-    let schema = schema_versions(&store::with_password(session, location)?).map_err(refused)?;
+    let schema = with_accepted_password(session, &location, &schema_versions)?;
     behind.extend(schema.and_then(store_words));
     let mut hooks = Vec::new();
     for level in [HooksLevel::Project, HooksLevel::User] {

@@ -131,8 +131,8 @@ impl Workspace {
         let location = store::usable_location(session).ok_or_else(no_home)?;
         let span = store_span(&location);
         let _entered = span.enter();
-        let location = store::with_password(session, location)?;
-        let Some(store) = convoke_store::open_to_look(&location, patience).map_err(refused)? else {
+        let look = |location: &_| convoke_store::open_to_look(location, patience);
+        let Some(store) = call_store::with_accepted_password(session, &location, &look)? else {
             return Ok(None);
         };
         let checkout = checkout(&session.project);

@@ -45,7 +45,7 @@ pub trait AgentStore {
     /// Adds an agent, or changes the client of one that exists.
     fn add_agent(&self, scope: &Scope, name: &AgentName, client: &str) -> Result<(), StoreError>;
 
-    /// Returns an agent.
+    /// Returns an agent; `None` if the branch has none of this name.
     fn agent(&self, scope: &Scope, name: &AgentName) -> Result<Option<Agent>, StoreError>;
 
     /// Returns every agent, by name.

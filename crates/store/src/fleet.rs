@@ -123,7 +123,7 @@ pub struct FleetLane {
 /// An attempt of a worker at a lane. All that the worker writes names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AttemptFence {
-    /// The lane.
+    /// The lane's id.
     pub lane: String,
     /// The lane's generation that the attempt is for.
     pub generation: u64,
@@ -145,7 +145,7 @@ pub enum FenceAnswer {
 pub enum BeginAnswer {
     /// The attempt may add to the lane; earlier ones may not any more.
     Begun {
-        /// The lane.
+        /// The lane that the worker runs.
         lane: Box<FleetLane>,
         /// Its prompt.
         prompt: String,
@@ -157,7 +157,7 @@ pub enum BeginAnswer {
 /// One line of a lane that runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FleetEvent {
-    /// Its place.
+    /// Where it is among all lines of its lane; readers continue after it.
     pub place: EventPlace,
     /// The line.
     pub line: String,

@@ -65,7 +65,7 @@ pub trait LaneStore {
         now: Timestamp,
     ) -> Result<bool, StoreError>;
 
-    /// Returns a lane.
+    /// Returns a lane, of any project; `None` if no lane has this number.
     fn lane(&self, id: i64) -> Result<Option<LaneEntry>, StoreError>;
 
     /// Returns lanes, in the order in which they began.

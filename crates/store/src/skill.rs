@@ -11,9 +11,9 @@ use crate::error::StoreError;
 pub struct Injection {
     /// The agent that received it.
     pub agent: AgentName,
-    /// For which plan.
+    /// The plan that the agent worked by.
     pub plan_file: Option<String>,
-    /// For which task.
+    /// The task that the agent worked on.
     pub task_id: Option<String>,
     /// The skill, if there was one.
     pub skill: Option<SkillId>,

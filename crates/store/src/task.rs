@@ -120,7 +120,7 @@ pub trait TaskStore {
     /// id is taken here are left out; the ids of the others are returned.
     fn adopt_tasks(&self, scope: &Scope, tasks: Vec<Task>) -> Result<Vec<TaskId>, StoreError>;
 
-    /// Returns a task.
+    /// Returns a task; `None` if the branch has none with this id.
     fn task(&self, scope: &Scope, id: &TaskId) -> Result<Option<Task>, StoreError>;
 
     /// Returns the parts of a task, in no order.

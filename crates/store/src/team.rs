@@ -31,9 +31,9 @@ pub struct Invitation<'a> {
     pub member: &'a MemberName,
     /// The projects that the member may use besides those of earlier invitations.
     pub projects: &'a [String],
-    /// The password.
+    /// The password for the member.
     pub password: &'a Password,
-    /// Who gets it.
+    /// Whether a member that has a password gets this one.
     pub change: PasswordChange,
 }
 
@@ -97,9 +97,9 @@ pub struct AuditEntry {
 /// Selects entries of the audit trail.
 #[derive(Debug, Clone, Copy)]
 pub struct AuditQuery<'a> {
-    /// Of one project.
+    /// Only entries of this project.
     pub project: Option<&'a str>,
-    /// Of one member; an empty name is the owner.
+    /// Only entries of this member; an empty name is the owner.
     pub member: Option<&'a str>,
     /// The last so many.
     pub last: u32,

@@ -60,6 +60,26 @@ fn a_log_goes_to_stderr_with_lane_client_and_run_and_leaves_stdout_alone() {
     assert!(logged(&quiet.stderr).is_empty() && !logged(&loud.stderr).is_empty(), "{loud}");
 }
 
+// Every lane of a design needs the store, and so does every line of `status`.
+#[test]
+fn a_command_opens_the_store_once() {
+    let project = repository();
+    for command in [
+        &["design", "--rehearse"][..],
+        &["status"],
+        &["show"],
+        &["hooks", "status"],
+        &["init", "--yes"],
+    ] {
+        let outcome = project.run(&[command, &["--log", "service::call_store=debug"]].concat());
+        let log = logged(&outcome.stderr);
+        let opened = log.iter().filter(|line| line.contains("opened a connection")).count();
+        assert_eq!(opened, 1, "{command:?} {outcome}");
+    }
+    let asked = ask(&self::project(), &["--log", "service::call_store=debug"]);
+    assert_eq!(logged(&asked.stderr).len(), 1, "{asked}");
+}
+
 // Prompts and answers are in no log, and a key least of all.
 #[test]
 fn a_log_holds_no_prompt_no_answer_and_no_key() {

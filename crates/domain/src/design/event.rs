@@ -3,6 +3,7 @@
 //! An event holds what no rule can derive: the request, the state of the surroundings, the answers
 //! of agents and people. It never holds derived results.
 
+use std::fmt;
 use std::sync::Arc;
 
 use super::absence::Absence;
@@ -24,9 +25,11 @@ use super::setup::ground::{BranchRule, DirtyTree};
 use super::sketch::SketchPanel;
 use super::voting_block::{MarkerWord, Poll};
 use crate::lane::budget::WrittenBudget;
+use crate::lane::budget_stop::BudgetStop;
 use crate::lane::collected::CollectedStatus;
 use crate::lane::event::Usage;
 use crate::lane::unanswered::Unanswered;
+use crate::tree::{TreeEvidence, TreeStatus};
 
 /// When something happened, in milliseconds since 1970.
 pub type Millis = i64;
@@ -71,12 +74,10 @@ pub enum Event {
     CitationsChecked(Vec<(Citation, Missing)>),
     /// Convoke looked up what agents cite; these are the results, also for what is there.
     CitationsLookedUp(CitedIn, Vec<(CitedPassage, PlaceFinding)>),
-    /// The budget is spent; no further lane starts. The text is the reason of the lane that was refused,
-    /// as the ledger keeps it too; no decision depends on its words.
-    BudgetReached(String),
-    /// It was stopped, and can be resumed. Early journals have several texts for it, so it stays one; no
-    /// decision depends on its words.
-    Interrupted(String),
+    /// The budget is spent; no further lane starts.
+    BudgetReached(BudgetStop),
+    /// It was stopped, and can be resumed.
+    Interrupted(StopReason),
     /// A user resumed it.
     Resumed,
     /// The process that did the heavy part ended.
@@ -255,6 +256,24 @@ impl LaneEnd {
     }
 }
 
+/// Why a run was interrupted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StopReason {
+    /// The user stopped Convoke.
+    Signal,
+    /// The words of a journal from before journals held facts.
+    Sentence(String),
+}
+
+impl fmt::Display for StopReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Signal => "stopped by a signal",
+            Self::Sentence(words) => words,
+        })
+    }
+}
+
 /// A person's reply to a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
@@ -308,12 +327,12 @@ impl Boundary {
 pub enum Tree {
     /// As it was.
     Clean,
-    /// Changed, or unknown, with the status word and the details.
+    /// Changed, or unknown.
     Suspect {
-        /// `dirty` or `unknown`.
-        status: String,
+        /// Which of the two; never clean.
+        status: TreeStatus,
         /// The changed files, or why they are unknown.
-        detail: String,
+        evidence: TreeEvidence,
     },
 }
 

@@ -19,6 +19,7 @@ use super::setup::SetUp;
 use super::voting_block::{MarkerWord, Poll};
 use super::walk::{DesignWalk, FailedStep};
 use super::warning::DesignWarning;
+use crate::lane::budget_stop::BudgetStop;
 
 /// The facts of a design.
 #[derive(Debug, Clone, Default)]
@@ -33,7 +34,7 @@ pub struct Facts {
     recoveries: HashMap<Boundary, Vec<(Millis, Recovery)>>,
     citations: Option<(Millis, Vec<(Citation, Missing)>)>,
     looked_up: HashMap<CitedIn, (Millis, Vec<(CitedPassage, PlaceFinding)>)>,
-    budget: Option<(Millis, String)>,
+    budget: Option<(Millis, BudgetStop)>,
     workers: Vec<FinishedWorker>,
     is_worker_due: bool,
     rulings: Vec<RecordedRuling>,
@@ -135,8 +136,8 @@ impl Facts {
             Event::CitationsLookedUp(moment, results) => {
                 self.looked_up.entry(moment).or_insert((at, results));
             }
-            Event::BudgetReached(text) => {
-                self.budget.get_or_insert((at, text));
+            Event::BudgetReached(stop) => {
+                self.budget.get_or_insert((at, stop));
             }
             Event::Resumed => self.resume(),
             Event::Worked { worked, folder } => {
@@ -316,7 +317,7 @@ impl Facts {
     }
 
     /// Returns why nothing more may be spent.
-    pub fn budget(&self) -> Option<(Millis, &str)> {
-        self.budget.as_ref().map(|(at, text)| (*at, text.as_str()))
+    pub fn budget(&self) -> Option<(Millis, &BudgetStop)> {
+        self.budget.as_ref().map(|(at, stop)| (*at, stop))
     }
 }

@@ -79,7 +79,7 @@ impl RulingChoice {
 /// A person's decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ruling {
-    /// On what.
+    /// What the person decides: a finding or a decision of the panel.
     pub matter: MatterId,
     /// The person's choice.
     pub choice: RulingChoice,

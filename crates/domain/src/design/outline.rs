@@ -23,6 +23,7 @@ use super::tally::{self, Counted, FindingVerdict, Score, Tally, Voter};
 use super::voting_block::Poll;
 use super::walk::Next;
 use super::warning::DesignWarning;
+use crate::tree::TreeStatus;
 
 /// The present state of a design.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -268,8 +269,8 @@ pub struct Rulings {
 /// A working tree that a person must check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SuspectTree {
-    /// `dirty` or `unknown`.
-    pub status: String,
+    /// Dirty or unknown.
+    pub status: TreeStatus,
     /// The boundary of the check.
     pub boundary: Boundary,
 }

@@ -44,7 +44,7 @@ impl RulesVersion {
         Self(number)
     }
 
-    /// Returns its number.
+    /// Returns the number that journals hold.
     pub const fn number(self) -> u32 {
         self.0
     }

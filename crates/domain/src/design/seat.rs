@@ -102,12 +102,12 @@ impl Named {
         Ok(Self { word: word.to_owned(), name: name.to_owned() })
     }
 
-    /// Returns the word.
+    /// Returns the word that the agent is called by in files.
     pub fn word(&self) -> &str {
         &self.word
     }
 
-    /// Returns the name.
+    /// Returns the name that people read, such as `Codex`.
     pub fn name(&self) -> &str {
         &self.name
     }

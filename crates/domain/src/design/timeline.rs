@@ -6,7 +6,9 @@
 mod described;
 
 use super::citation::CitedIn;
-use super::event::{Boundary, Event, LaneEnd, LaneId, Millis, Occasion, QuestionId, Stamped};
+use super::event::{
+    Boundary, Event, LaneEnd, LaneId, Millis, Occasion, QuestionId, Stamped, StopReason,
+};
 use super::progress::Step;
 use super::voting_block::Poll;
 
@@ -63,7 +65,7 @@ pub enum WaitReason<'e> {
     /// Convoke asked a person about a changed working tree.
     Tree(Boundary),
     /// The run was stopped, for this reason.
-    Stopped(&'e str),
+    Stopped(&'e StopReason),
     /// The run's process ended without a word.
     Lost,
 }

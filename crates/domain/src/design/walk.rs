@@ -49,6 +49,7 @@ use super::seat::Holder;
 use super::setup::note::SetUpNote;
 use super::voting_block::Poll;
 use crate::design::warning::DesignWarning;
+use crate::lane::budget_stop::BudgetStop;
 
 /// The next step of a walk.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,7 +81,7 @@ pub enum Need {
     /// What is at these cited places.
     CitedPlaces(CitedIn, Vec<CitedPassage>),
     /// A person's decision about a changed tree.
-    Recover(Boundary, String),
+    Recover(Boundary),
     /// The export of the design to the workflow that requested it.
     Export,
 }
@@ -100,7 +101,7 @@ pub enum DesignEnding {
     /// No agent did a step that only an agent can do. Resuming asks all of them again.
     Failed(FailedStep),
     /// The budget is spent.
-    OverBudget(String),
+    OverBudget(BudgetStop),
     /// The worker process failed. Resuming starts it again.
     HeavyFailed(String),
     /// The plan exists, but could not be exported. Resuming tries again.

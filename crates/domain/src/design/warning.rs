@@ -7,6 +7,7 @@ use super::debate::DebateFault;
 use super::event::Boundary;
 use super::policy::Policy;
 use super::seat::Side;
+use crate::tree::{TreeEvidence, TreeStatus};
 
 /// Something in a run that is not as it should be. A run that ends with a warning is degraded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,12 +43,12 @@ pub enum DesignWarning {
     },
     /// The working tree changed while agents could only read.
     TreeChanged {
-        /// The state of the tree, as a word.
-        status: String,
+        /// The state of the tree; never clean.
+        status: TreeStatus,
         /// After which part of the run.
         boundary: Boundary,
         /// What changed.
-        detail: String,
+        evidence: TreeEvidence,
     },
 }
 

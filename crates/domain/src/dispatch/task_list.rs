@@ -199,9 +199,9 @@ impl<'a> ListedTask<'a> {
 /// The ids that a task refers to, in each document.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct References {
-    /// In the plan.
+    /// Ids of the plan.
     pub plan: Vec<String>,
-    /// In the design.
+    /// Ids of the design.
     pub design: Vec<String>,
     /// In the spec; known, and not used.
     pub spec: Vec<String>,

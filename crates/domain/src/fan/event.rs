@@ -2,6 +2,7 @@
 
 use super::FanSource;
 use super::item::{ItemKey, ListedItem};
+use super::stop::FanStop;
 use crate::lane::event::Usage;
 use crate::lane::outcome::LaneOutcome;
 
@@ -39,7 +40,7 @@ pub struct FanTerms {
     pub limit_ms: u64,
 }
 
-/// An answer.
+/// An answer, also one that does not fit the schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FanAnswer {
     /// The item that it answers.
@@ -94,5 +95,5 @@ pub enum FanEvent {
     /// A lane ended without an answer.
     Failed(Box<FanFailure>),
     /// The process stops before all items are settled.
-    Stopped(String),
+    Stopped(FanStop),
 }

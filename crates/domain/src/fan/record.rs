@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::event::{FanEvent, FanSettings, FanTerms};
 use super::item::{ItemKey, ListedItem};
+use super::stop::FanStop;
 
 /// How often Convoke asks for an answer that fits a schema.
 pub const MOST_TRIES: u8 = 2;
@@ -34,7 +35,7 @@ pub enum Retry {
 /// How many items are in which state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FanTally {
-    /// All items.
+    /// All items of the list, also identical ones.
     pub items: usize,
     /// Those that differ; the others share their requests.
     pub distinct: usize,
@@ -58,7 +59,7 @@ pub struct FanRecord {
     /// A list that is not complete.
     begun: Vec<ListedItem>,
     states: HashMap<ItemKey, ItemState>,
-    stopped: Option<String>,
+    stopped: Option<FanStop>,
 }
 
 impl FanRecord {
@@ -124,8 +125,8 @@ impl FanRecord {
     }
 
     /// Returns why the last process stopped early.
-    pub fn stopped(&self) -> Option<&str> {
-        self.stopped.as_deref()
+    pub const fn stopped(&self) -> Option<&FanStop> {
+        self.stopped.as_ref()
     }
 
     /// Returns the state of an item.

@@ -33,7 +33,7 @@ impl WrittenBudget {
         &self.text
     }
 
-    /// Returns the budget.
+    /// Returns the amount that the words name.
     pub const fn budget(&self) -> LaneBudget {
         self.budget
     }
@@ -47,10 +47,33 @@ pub struct InvalidBudget;
 /// A budget that is spent: no further lane may start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SpentBudget {
-    /// The budget.
+    /// The most that may be spent.
     pub budget: LaneBudget,
     /// What was spent.
     pub sum: Sum,
+}
+
+/// How much of a budget was spent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SpentAmount {
+    /// The most that may be spent.
+    pub budget: LaneBudget,
+    /// What was spent, in what the budget counts.
+    pub spent: u64,
+    /// Whether that is only a part of it, because an agent reports no more.
+    pub is_partial: bool,
+}
+
+impl SpentBudget {
+    /// Returns the spent amount in what the budget counts.
+    pub fn amount(&self) -> SpentAmount {
+        let Self { budget, sum } = self;
+        SpentAmount {
+            budget: *budget,
+            spent: budget.spent(sum.usage),
+            is_partial: sum.partial_usage > 0,
+        }
+    }
 }
 
 /// The lanes that share a budget.
@@ -77,7 +100,7 @@ impl BudgetOwner {
 pub struct ExceededBudget {
     /// The lanes that share it.
     pub whose: BudgetOwner,
-    /// The budget.
+    /// The most that may be spent.
     pub budget: LaneBudget,
     /// What was spent, in what the budget counts.
     pub spent: u64,
@@ -89,7 +112,7 @@ pub struct ExceededBudget {
 /// budget is stopped; one that has ended its turn has already paid for its answer.
 #[derive(Debug, Clone, Copy)]
 pub struct BudgetMeter {
-    /// The budget.
+    /// The most that this lane and the others may spend together.
     pub budget: LaneBudget,
     /// The usage of other lanes under it.
     pub already: Sum,
@@ -220,8 +243,14 @@ impl fmt::Display for LaneBudget {
 
 impl fmt::Display for SpentBudget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let spent = self.budget.shown(self.budget.spent(self.sum.usage));
-        let least = if self.sum.partial_usage > 0 { "at least " } else { "" };
+        self.amount().fmt(f)
+    }
+}
+
+impl fmt::Display for SpentAmount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let spent = self.budget.shown(self.spent);
+        let least = if self.is_partial { "at least " } else { "" };
         write!(f, "used {least}{spent} of {}", self.budget)
     }
 }

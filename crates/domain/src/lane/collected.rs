@@ -130,7 +130,7 @@ pub fn collected(result: &CollectedResult<'_>) -> Collected {
             status: CollectedStatus::BudgetSpent,
             exit_code: 0,
             is_healthy: true,
-            reason: Some(Unanswered::OverBudget { said: None }),
+            reason: Some(Unanswered::OverBudget { stop: None }),
         },
         (_, _) if result.end == ProcessEnd::Lost => {
             of(CollectedStatus::SentinelTimeout, TOO_LONG, Unanswered::Lost)

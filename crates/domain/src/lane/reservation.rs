@@ -1,8 +1,7 @@
 //! The part of a budget that running lanes will probably use before they end.
 
-use std::fmt;
-
 use super::budget::{LaneBudget, SpentBudget};
+use super::budget_stop::BudgetStop;
 use super::forecast::usage_of_last;
 use super::ledger::{LaneEntry, Sum};
 
@@ -67,17 +66,9 @@ fn expected_usage(budget: LaneBudget, lane: &LaneEntry, earlier: &[LaneEntry]) -
     usual(&of_role).or_else(|| usual(&of_agent)).or_else(reports_nothing)
 }
 
-impl fmt::Display for TakenBudget {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.running {
-            0 => write!(f, "the day's budget is spent: {}", self.spent),
-            1 => write!(f, "a running lane may need the rest of the day's budget: {}", self.spent),
-            more => write!(
-                f,
-                "{more} running lanes may need the rest of the day's budget: {}",
-                self.spent
-            ),
-        }
+impl From<&TakenBudget> for BudgetStop {
+    fn from(taken: &TakenBudget) -> Self {
+        Self::Day { spent: taken.spent.amount(), running: taken.running }
     }
 }
 
@@ -148,7 +139,8 @@ mod tests {
         let find = |used, running: &[&LaneEntry]| {
             let usage = Usage { input: used, ..Usage::default() };
             let sum = Sum { usage, ..Sum::default() };
-            TakenBudget::find(tokens, sum, running, &[]).map(|taken| taken.to_string())
+            TakenBudget::find(tokens, sum, running, &[])
+                .map(|taken| BudgetStop::from(&taken).to_string())
         };
         assert_eq!(find(1, &[]), None, "the rest may be used");
         assert_eq!(find(2, &[&lane]).unwrap(), "the day's budget is spent: used 2 of 2 tokens");

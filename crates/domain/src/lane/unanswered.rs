@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::budget_stop::BudgetStop;
 use super::substance::Thin;
 
 /// The code of a process that took too long.
@@ -36,8 +37,8 @@ pub enum Unanswered {
     Lost,
     /// The lane was not started: the budget is spent.
     OverBudget {
-        /// The amounts, in Convoke's words. `None` in the words of scripts.
-        said: Option<String>,
+        /// The budget and the amounts. `None` in the words of scripts.
+        stop: Option<BudgetStop>,
     },
     /// The answer lacks substance.
     Thin(Thin),
@@ -73,8 +74,9 @@ impl fmt::Display for Unanswered {
             Self::Lost => f.write_str(
                 "Process did not complete (sentinel file missing — possible crash or system kill)",
             ),
-            Self::OverBudget { said } => {
-                f.write_str(said.as_deref().unwrap_or("Token budget cap hit; reviewer skipped"))
+            Self::OverBudget { stop: Some(stop) } => stop.fmt(f),
+            Self::OverBudget { stop: None } => {
+                f.write_str("Token budget cap hit; reviewer skipped")
             }
             Self::Thin(thin) => {
                 let diagnosis = short_line(&thin.to_string().replace('|', "/"));

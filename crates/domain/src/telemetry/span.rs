@@ -11,7 +11,7 @@ const LONGEST_TEXT: usize = 256;
 /// A fact about a span, a metric or the process.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Attribute {
-    /// Its name.
+    /// A name of the OpenTelemetry conventions, or one of Convoke's own that begins with `convoke.`.
     pub key: String,
     /// Its value.
     pub value: AttributeValue,

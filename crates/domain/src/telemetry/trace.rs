@@ -61,7 +61,7 @@ pub enum Sampling {
 /// The span around this process, as `TRACEPARENT` names it (W3C Trace Context).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TraceParent {
-    /// The trace.
+    /// The trace that this process continues.
     pub trace: TraceId,
     /// The span that this process is part of.
     pub span: SpanId,

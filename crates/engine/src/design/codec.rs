@@ -9,10 +9,10 @@ mod probed;
 mod reason;
 mod ruling;
 mod set_up;
+mod stop;
+mod tree;
 
-use convoke_domain::design::event::{
-    Boundary, Event, Export, LaneEnd, LaneId, QuestionId, Recovery, Reply, Tree,
-};
+use convoke_domain::design::event::{Event, Export, LaneEnd, LaneId, QuestionId, Reply};
 use convoke_domain::design::heavy::WorkerResult;
 use convoke_domain::design::voting_block::{MarkerWord, Poll};
 use convoke_domain::lane::collected::CollectedStatus;
@@ -26,6 +26,8 @@ use self::probed::ProbedBody;
 use self::reason::{ExportFailureBody, UnansweredBody};
 use self::ruling::RulingBody;
 use self::set_up::SetUpBody;
+use self::stop::{BudgetReachedBody, InterruptedBody};
+use self::tree::{RecoveryBody, TreeBody};
 
 /// An entry that cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -73,8 +75,10 @@ pub fn encode(event: &Event) -> (&'static str, String) {
         Event::CitationsLookedUp(moment, results) => {
             ("citations_looked_up", body(&LookedUpBody::new(*moment, results)))
         }
-        Event::BudgetReached(text) => ("budget_reached", body(&WordBody { name: text.clone() })),
-        Event::Interrupted(text) => ("interrupted", body(&WordBody { name: text.clone() })),
+        Event::BudgetReached(stop) => {
+            ("budget_reached", body(&BudgetReachedBody::from(stop.clone())))
+        }
+        Event::Interrupted(why) => ("interrupted", body(&InterruptedBody::from(why.clone()))),
         Event::Resumed => ("resumed", "{}".to_owned()),
         Event::Worked { worked, folder } => ("worked", body(&WorkedBody::new(worked, folder))),
         Event::Decided(ruling) => ("decided", body(&RulingBody::from(ruling))),
@@ -99,8 +103,8 @@ pub fn decode(kind: &str, text: &str) -> Result<Event, CodecError> {
         "tree_decided" => read.body::<RecoveryBody>()?.event(&read)?,
         "citations_checked" => read.body::<CitationsBody>()?.event(),
         "citations_looked_up" => read.body::<LookedUpBody>()?.event(&read)?,
-        "budget_reached" => Event::BudgetReached(read.body::<WordBody>()?.name),
-        "interrupted" => Event::Interrupted(read.body::<WordBody>()?.name),
+        "budget_reached" => Event::BudgetReached(read.body::<BudgetReachedBody>()?.into()),
+        "interrupted" => Event::Interrupted(read.body::<InterruptedBody>()?.into()),
         "resumed" => Event::Resumed,
         "worked" => read.body::<WorkedBody>()?.event(&read)?,
         "decided" => read.body::<RulingBody>()?.event(&read)?,
@@ -284,51 +288,6 @@ impl ReplyBody {
         let reply = self.answer.map_or(Reply::Recommended, Reply::Words);
         let question = read.known(&self.question, QuestionId::parse(&self.question))?;
         Ok(Event::Replied(question, reply))
-    }
-}
-
-#[derive(Serialize, Deserialize)]
-struct TreeBody {
-    boundary: String,
-    /// `clean`, or the word for its state.
-    status: String,
-    detail: String,
-}
-
-impl TreeBody {
-    fn new(boundary: Boundary, tree: &Tree) -> Self {
-        let (status, detail) = match tree {
-            Tree::Clean => ("clean".to_owned(), String::new()),
-            Tree::Suspect { status, detail } => (status.clone(), detail.clone()),
-        };
-        Self { boundary: boundary.name().to_owned(), status, detail }
-    }
-
-    fn event(self, read: &Reader<'_>) -> Result<Event, CodecError> {
-        let boundary = read.known(&self.boundary, Boundary::parse(&self.boundary))?;
-        let tree = match self.status.as_str() {
-            "clean" => Tree::Clean,
-            _ => Tree::Suspect { status: self.status, detail: self.detail },
-        };
-        Ok(Event::TreeChecked(boundary, tree))
-    }
-}
-
-#[derive(Serialize, Deserialize)]
-struct RecoveryBody {
-    boundary: String,
-    restored: bool,
-}
-
-impl RecoveryBody {
-    fn new(boundary: Boundary, recovery: Recovery) -> Self {
-        Self { boundary: boundary.name().to_owned(), restored: recovery == Recovery::Restored }
-    }
-
-    fn event(self, read: &Reader<'_>) -> Result<Event, CodecError> {
-        let boundary = read.known(&self.boundary, Boundary::parse(&self.boundary))?;
-        let recovery = if self.restored { Recovery::Restored } else { Recovery::Cancelled };
-        Ok(Event::TreeDecided(boundary, recovery))
     }
 }
 

@@ -5,6 +5,7 @@
 use convoke_domain::fan::FanSource;
 use convoke_domain::fan::event::{FanAnswer, FanEvent, FanFailure, FanSettings, FanTerms};
 use convoke_domain::fan::item::{ItemKey, ListedItem};
+use convoke_domain::fan::stop::FanStop;
 use convoke_domain::lane::event::Usage;
 use convoke_domain::lane::outcome::LaneOutcome;
 use serde::{Deserialize, Serialize};
@@ -78,9 +79,23 @@ struct FailureBody {
     lane: Option<i64>,
 }
 
+/// Why a process stopped early. Early journals have a sentence.
 #[derive(Serialize, Deserialize)]
-struct WordsBody {
-    why: String,
+#[serde(untagged)]
+enum StoppedBody {
+    Fact(StopFact),
+    Sentence { why: String },
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "stop", rename_all = "snake_case")]
+enum StopFact {
+    Incomplete,
+    OverBudget { words: String },
+    Hopeless { outcome: String, words: String },
+    ManyFailures { count: usize, outcome: String, words: String },
+    Signal,
+    Broken { error: String },
 }
 
 /// Returns an event's kind and body.
@@ -101,7 +116,7 @@ pub fn encode(event: &FanEvent) -> (&'static str, String) {
         }
         FanEvent::Answered(answer) => ("answered", body(&AnswerBody::new(answer))),
         FanEvent::Failed(failure) => ("failed", body(&FailureBody::new(failure))),
-        FanEvent::Stopped(why) => ("stopped", body(&WordsBody { why: why.clone() })),
+        FanEvent::Stopped(stop) => ("stopped", body(&StoppedBody::from(stop.clone()))),
     }
 }
 
@@ -125,7 +140,7 @@ pub fn decode(kind: &str, text: &str) -> Result<FanEvent, CodecError> {
         }
         "answered" => FanEvent::Answered(Box::new(read.body::<AnswerBody>()?.answer(&read)?)),
         "failed" => FanEvent::Failed(Box::new(read.body::<FailureBody>()?.failure(&read)?)),
-        "stopped" => FanEvent::Stopped(read.body::<WordsBody>()?.why),
+        "stopped" => FanEvent::Stopped(read.body::<StoppedBody>()?.stop(&read)?),
         _ => return Err(CodecError::Kind(kind.to_owned())),
     })
 }
@@ -232,6 +247,46 @@ impl AnswerBody {
     }
 }
 
+impl From<FanStop> for StoppedBody {
+    fn from(stop: FanStop) -> Self {
+        Self::Fact(match stop {
+            FanStop::Incomplete => StopFact::Incomplete,
+            FanStop::OverBudget(words) => StopFact::OverBudget { words },
+            FanStop::Hopeless { outcome, why } => {
+                StopFact::Hopeless { outcome: outcome.name().to_owned(), words: why }
+            }
+            FanStop::ManyFailures { count, outcome, why } => {
+                StopFact::ManyFailures { count, outcome: outcome.name().to_owned(), words: why }
+            }
+            FanStop::Signal => StopFact::Signal,
+            FanStop::Broken(error) => StopFact::Broken { error },
+            FanStop::Sentence(why) => return Self::Sentence { why },
+        })
+    }
+}
+
+impl StoppedBody {
+    fn stop(self, read: &Reader<'_>) -> Result<FanStop, CodecError> {
+        let fact = match self {
+            Self::Sentence { why } => return Ok(FanStop::Sentence(why)),
+            Self::Fact(fact) => fact,
+        };
+        let known = |name: &str| read.known(name, LaneOutcome::parse(name));
+        Ok(match fact {
+            StopFact::Incomplete => FanStop::Incomplete,
+            StopFact::OverBudget { words } => FanStop::OverBudget(words),
+            StopFact::Hopeless { outcome, words } => {
+                FanStop::Hopeless { outcome: known(&outcome)?, why: words }
+            }
+            StopFact::ManyFailures { count, outcome, words } => {
+                FanStop::ManyFailures { count, outcome: known(&outcome)?, why: words }
+            }
+            StopFact::Signal => FanStop::Signal,
+            StopFact::Broken { error } => FanStop::Broken(error),
+        })
+    }
+}
+
 impl FailureBody {
     fn new(failure: &FanFailure) -> Self {
         let FanFailure { key, outcome, why, lane } = failure.clone();
@@ -286,8 +341,13 @@ mod tests {
             FanEvent::Listed { digest: "x".to_owned(), count: 1 },
             FanEvent::Opened(terms),
             FanEvent::Answered(Box::new(answer)),
+            FanEvent::Stopped(FanStop::Incomplete),
+            FanEvent::Stopped(FanStop::OverBudget("used 2 of 1 tokens".to_owned())),
+            FanEvent::Stopped(FanStop::Hopeless { outcome, why: why.clone() }),
+            FanEvent::Stopped(FanStop::ManyFailures { count: 5, outcome, why: why.clone() }),
+            FanEvent::Stopped(FanStop::Signal),
+            FanEvent::Stopped(FanStop::Broken("disk full".to_owned())),
             FanEvent::Failed(Box::new(FanFailure { key, outcome, why, lane: None })),
-            FanEvent::Stopped("why".to_owned()),
         ];
         for event in events {
             let (kind, body) = encode(&event);
@@ -295,5 +355,10 @@ mod tests {
             assert!(kind == "list_begun" || decode(kind, "{").is_err());
         }
         assert!(decode("begun", "{}").is_err(), "a design's event");
+        let early = r#"{"why":"stopped by a signal"}"#;
+        assert_eq!(encode(&decode("stopped", early).unwrap()), ("stopped", early.to_owned()));
+        for wrong in [r#"{"stop":"bored"}"#, r#"{"stop":"hopeless","words":"x"}"#] {
+            assert!(decode("stopped", wrong).is_err(), "{wrong}");
+        }
     }
 }

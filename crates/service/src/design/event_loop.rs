@@ -3,10 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use convoke_domain::design::event::{Event, LaneEnd, LaneId, Settings, Stamped};
+use convoke_domain::design::event::{Event, LaneEnd, LaneId, Settings, Stamped, StopReason};
 use convoke_domain::design::heavy::{GiveUpReason, WorkerResult};
 use convoke_domain::design::render;
 use convoke_domain::design::walk::{DesignEnding, DesignWalk, LaneNeed, Need, Next};
+use convoke_domain::lane::budget_stop::BudgetStop;
 use convoke_domain::run::RunState;
 use convoke_engine::design::journal::{Journal, JournalError};
 use convoke_engine::design::kept::kept;
@@ -26,7 +27,7 @@ pub(super) enum LaneNews {
     /// It is over.
     Ended(LaneId, Box<LaneEnd>),
     /// The budget is spent, so it was not started.
-    OverBudget(String),
+    OverBudget(BudgetStop),
 }
 
 /// Takes in news of lanes.
@@ -238,7 +239,7 @@ impl EventLoop<'_, '_, '_> {
                 Event::CitationsLookedUp(moment, self.stage.cited_places(&settings, &cited))
             }
             Need::Export => Event::Exported(self.stage.export(&settings, &self.design.outline())),
-            Need::Recover(boundary, _) => match self.stage.recover(boundary)? {
+            Need::Recover(boundary) => match self.stage.recover(boundary)? {
                 Some(recovery) => Event::TreeDecided(boundary, recovery),
                 None => return Ok(Some(DesignOutcome::TreeNeedsAPerson)),
             },
@@ -262,7 +263,7 @@ impl EventLoop<'_, '_, '_> {
                     open -= 1;
                     Event::LaneEnded(id, end)
                 }
-                LaneNews::OverBudget(text) => Event::BudgetReached(text),
+                LaneNews::OverBudget(stop) => Event::BudgetReached(stop),
             };
             let at = stage.session.now().as_millisecond();
             if let Err(error) = journal.append(at, &event) {
@@ -280,7 +281,7 @@ impl EventLoop<'_, '_, '_> {
     }
 
     fn interrupt(&mut self) -> Result<Option<DesignOutcome>, Failure> {
-        self.take(Event::Interrupted("stopped by a signal".to_owned()))?;
+        self.take(Event::Interrupted(StopReason::Signal))?;
         Ok(Some(DesignOutcome::Interrupted))
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use convoke_domain::design::event::{LaneEnd, Settings};
 use convoke_domain::design::walk::LaneNeed;
 use convoke_domain::lane::budget::LaneBudget;
+use convoke_domain::lane::budget_stop::BudgetStop;
 use convoke_domain::lane::collected::{self, CollectedStatus, collected};
 use convoke_domain::lane::event::LaneEvent;
 use convoke_domain::lane::ledger::Purpose;
@@ -96,7 +97,8 @@ impl LaneOrder<'_> {
         let found = collected(&result);
         // No agent failed then; the spent amount is worth reporting.
         let reason = if found.status == CollectedStatus::BudgetSpent {
-            Some(Unanswered::OverBudget { said: why.clone() })
+            let stop = ran.stop.clone().or_else(|| why.clone().map(BudgetStop::Sentence));
+            Some(Unanswered::OverBudget { stop })
         } else {
             found.reason
         };

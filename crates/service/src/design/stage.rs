@@ -9,7 +9,7 @@ use std::time::Duration;
 use convoke_domain::design::citation::{Citation, CitedPassage, Missing, PlaceFinding};
 use convoke_domain::design::design_file::DesignFile;
 use convoke_domain::design::event::{
-    Boundary, Export, Health, Occasion, Recovery, Reply, Settings, Tree,
+    Boundary, Export, Health, LaneEnd, Occasion, Recovery, Reply, Settings, Tree,
 };
 use convoke_domain::design::export::ExportFailure;
 use convoke_domain::design::heavy::WorkerResult;
@@ -20,11 +20,13 @@ use convoke_domain::design::seat::{Holder, Panel};
 use convoke_domain::design::setup::Ready;
 use convoke_domain::design::walk::{LaneNeed, PersonQuestion};
 use convoke_domain::lane::budget::LaneBudget;
+use convoke_domain::lane::budget_stop::BudgetStop;
 use convoke_domain::lane::collected::CollectedStatus;
 use convoke_domain::lane::queue::LaneLimits;
+use convoke_domain::lane::unanswered::Unanswered;
 use convoke_domain::run::RunId;
 use convoke_domain::tree::sidecar::{TreeMode, TreeRequest};
-use convoke_domain::tree::{TreeStatus, TreeVerdict};
+use convoke_domain::tree::{TreeEvidence, TreeStatus, TreeVerdict};
 use convoke_engine::design::citations;
 use convoke_engine::git::sidecar::check;
 use convoke_engine::lane::many::{self, EnoughAnswers, QueueEvent, QueuedLane};
@@ -160,7 +162,7 @@ impl<'a> Stage<'a> {
             let told = match news {
                 QueueEvent::Started => tell(self, LaneNews::Started(id)),
                 QueueEvent::Ended(Ok(Some(end))) if end.status == CollectedStatus::BudgetSpent => {
-                    tell(self, LaneNews::OverBudget(end.reason_text()))
+                    tell(self, LaneNews::OverBudget(budget_stop(end)))
                 }
                 QueueEvent::Ended(Ok(Some(end))) => {
                     if let Some(caller) = &self.caller {
@@ -203,10 +205,10 @@ impl<'a> Stage<'a> {
         let watched =
             self.watch.as_ref().and_then(|watch| watch.end(&self.look(&self.session.reporter())));
         let suspicion = watched.as_ref().and_then(TreeVerdict::suspicion);
-        if let Some((status, detail)) = suspicion {
+        if let Some((status, evidence)) = suspicion {
             // The warning appears now, and not again when the run is resumed.
             self.forget_tree();
-            return Tree::Suspect { status: status.name().to_owned(), detail };
+            return Tree::Suspect { status, evidence };
         }
         if let Some(before) = self.ready.as_ref().and_then(|ready| ready.tree_before.as_ref()) {
             return self.compared_with(before);
@@ -216,8 +218,8 @@ impl<'a> Stage<'a> {
         match note.status {
             TreeStatus::Clean => Tree::Clean,
             TreeStatus::Dirty | TreeStatus::Unknown => Tree::Suspect {
-                status: note.status.name().to_owned(),
-                detail: note.reason.map_or_else(String::new, |reason| reason.name().to_owned()),
+                status: note.status,
+                evidence: TreeEvidence::of_reason(note.reason),
             },
         }
     }
@@ -355,4 +357,12 @@ pub(super) fn keep_file(folder: &Path, name: &str, text: &str) -> Result<(), Fai
     fs::write(&path, text).map_err(|source| {
         Failure::new(ErrorClass::Prerequisite, DesignError::Folder { path: path.clone(), source })
     })
+}
+
+/// Returns the budget that a lane was not started under.
+fn budget_stop(end: &LaneEnd) -> BudgetStop {
+    match &end.reason {
+        Some(Unanswered::OverBudget { stop: Some(stop) }) => stop.clone(),
+        _ => BudgetStop::Sentence(end.reason_text()),
+    }
 }

@@ -4,7 +4,7 @@ use std::fs;
 
 use convoke_domain::design::event::Tree;
 use convoke_domain::tree::kept::KeptTree;
-use convoke_domain::tree::{DirtyReason, TreeStatus};
+use convoke_domain::tree::{DirtyReason, TreeEvidence, TreeStatus};
 use convoke_engine::client::Rights;
 use convoke_engine::file;
 
@@ -63,7 +63,7 @@ impl Stage<'_> {
             Some(_) => (TreeStatus::Dirty, DirtyReason::WorkingTreeDirty),
             None => (TreeStatus::Unknown, DirtyReason::LookFailed),
         };
-        Tree::Suspect { status: status.name().to_owned(), detail: reason.name().to_owned() }
+        Tree::Suspect { status, evidence: TreeEvidence::of_reason(Some(reason)) }
     }
 
     /// Reports changes in the working tree since a process was interrupted while agents worked.

@@ -1,6 +1,7 @@
 //! The report on a fan-out.
 
 use convoke_domain::fan::record::FanRecord;
+use convoke_domain::fan::stop::FanStop;
 use convoke_domain::lane::ledger::Sum;
 use convoke_domain::run::{RunId, RunState};
 use convoke_domain::tree::{TreeStatus, TreeVerdict};
@@ -19,27 +20,8 @@ use crate::workspace::{Workspace, refused};
 pub(super) enum FanEnding {
     /// Nothing is left to ask for.
     Settled,
-    /// Some lanes gave no answer.
-    Incomplete,
-    /// The budget is spent.
-    OverBudget(String),
-    /// Further lanes would fail, too.
-    Hopeless(String),
-    /// The user stopped it.
-    Interrupted,
-    /// Something else kept it from going on.
-    Broken(String),
-}
-
-impl FanEnding {
-    pub(super) fn words(&self) -> String {
-        match self {
-            Self::Settled => "every item is settled".to_owned(),
-            Self::Incomplete => "some lanes gave no answer".to_owned(),
-            Self::OverBudget(why) | Self::Hopeless(why) | Self::Broken(why) => why.clone(),
-            Self::Interrupted => "stopped by a signal".to_owned(),
-        }
-    }
+    /// It stopped early.
+    Stopped(FanStop),
 }
 
 /// One result: a line of a fan-out's output.
@@ -142,7 +124,7 @@ impl FanReport {
             failed: tally.failed,
             missing: tally.missing,
             settled_now: 0,
-            stopped: record.stopped().map(str::to_owned),
+            stopped: record.stopped().map(ToString::to_string),
             lanes: sum.lanes,
             without_usage: sum.without_usage,
             spent: SpentReport::from(sum.usage),
@@ -161,14 +143,11 @@ impl FanReport {
     ) -> Self {
         let is_dirty = verdict.is_some_and(|verdict| verdict.status == TreeStatus::Dirty);
         let class = match ending {
-            FanEnding::Interrupted => Some(ErrorClass::Interrupted),
+            FanEnding::Stopped(FanStop::Signal) => Some(ErrorClass::Interrupted),
             _ if is_dirty => Some(ErrorClass::TreeChanged),
-            FanEnding::OverBudget(_) => Some(ErrorClass::OverBudget),
+            FanEnding::Stopped(FanStop::OverBudget(_)) => Some(ErrorClass::OverBudget),
             FanEnding::Settled if self.unfit == 0 => None,
-            FanEnding::Settled
-            | FanEnding::Incomplete
-            | FanEnding::Hopeless(_)
-            | FanEnding::Broken(_) => Some(ErrorClass::NoAnswer),
+            FanEnding::Settled | FanEnding::Stopped(_) => Some(ErrorClass::NoAnswer),
         };
         Self { settled_now: counts.done(), tree: verdict.map(TreeReport::new), class, ..self }
     }

@@ -9,6 +9,7 @@ use std::thread;
 use convoke_domain::fan::event::FanEvent;
 use convoke_domain::fan::item::ItemKey;
 use convoke_domain::fan::record::ItemState;
+use convoke_domain::fan::stop::FanStop;
 use convoke_domain::lane::event::Usage;
 use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_domain::run::{RunId, RunState};
@@ -132,7 +133,7 @@ struct Desk<'a, 'j> {
     /// How many lanes in a row gave no answer.
     failures: usize,
     /// Why no further lane begins.
-    stop: Option<FanEnding>,
+    stop: Option<FanStop>,
 }
 
 impl Desk<'_, '_> {
@@ -226,19 +227,17 @@ impl Desk<'_, '_> {
 
     /// Decides whether a lane without an answer is a reason to stop.
     fn stop_after(&mut self, outcome: LaneOutcome, why: &str) {
-        let ending = if outcome == LaneOutcome::OverBudget {
-            FanEnding::OverBudget(why.to_owned())
+        let why = why.to_owned();
+        let stop = if outcome == LaneOutcome::OverBudget {
+            FanStop::OverBudget(why)
         } else if fails_for_all(outcome) {
-            FanEnding::Hopeless(format!("the agent {}: {why}", outcome.words()))
+            FanStop::Hopeless { outcome, why }
         } else if self.failures >= MOST_FAILURES {
-            FanEnding::Hopeless(format!(
-                "{MOST_FAILURES} lanes in a row gave no answer; the last one {}: {why}",
-                outcome.words()
-            ))
+            FanStop::ManyFailures { count: MOST_FAILURES, outcome, why }
         } else {
             return;
         };
-        self.stop.get_or_insert(ending);
+        self.stop.get_or_insert(stop);
     }
 
     fn count_usage(&mut self, usage: Option<Usage>) {
@@ -287,15 +286,17 @@ impl Desk<'_, '_> {
         let Course { session, workspace, run, .. } = *self.course;
         let is_settled = self.journal.record().is_settled();
         let ending = match (&worked, self.stop.take()) {
-            (Err(failure), _) => FanEnding::Broken(failure.error.to_string()),
-            (Ok(()), Some(ending)) => ending,
+            (Err(failure), _) => FanEnding::Stopped(FanStop::Broken(failure.error.to_string())),
+            (Ok(()), Some(stop)) => FanEnding::Stopped(stop),
             (Ok(()), None) if is_settled => FanEnding::Settled,
-            (Ok(()), None) if session.is_stopped() => FanEnding::Interrupted,
-            (Ok(()), None) => FanEnding::Incomplete,
+            (Ok(()), None) if session.is_stopped() => FanEnding::Stopped(FanStop::Signal),
+            (Ok(()), None) => FanEnding::Stopped(FanStop::Incomplete),
         };
         let state = if is_settled { RunState::Ended } else { RunState::Stopped };
-        if !is_settled {
-            self.append(FanEvent::Stopped(ending.words()))?;
+        if let FanEnding::Stopped(stop) = &ending
+            && !is_settled
+        {
+            self.append(FanEvent::Stopped(stop.clone()))?;
         }
         self.journal.mark(state, session.now()).map_err(refused)?;
         worked?;

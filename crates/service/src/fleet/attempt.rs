@@ -143,6 +143,7 @@ fn run_order(
     })?;
     let of_lane = session
         .in_project(tree.to_owned())
+        .for_call()
         .stopped_by(Arc::new(CallerInterruption::new(lines.cancel.clone())));
     // The submitter's ledger counts the lane; this record is the worker's own.
     let environment = of_lane.environment.with_store(&request.ledger);

@@ -77,7 +77,7 @@ impl HookCopy {
 
     /// Opens the server within the limit, and hands it what waits.
     pub(super) fn open_server(&self, session: &Session) -> Result<HookSource<'_>, Failure> {
-        let location = self.location.clone();
+        let location = &self.location;
         let opened = Workspace::open_for_hook_within(session, location, self.limit, PATIENCE);
         let (workspace, note) = opened?;
         workspace.store.take_records(&self.replica, self.limit).map_err(refused)?;
@@ -94,7 +94,7 @@ impl HookCopy {
 
 impl HookSource<'_> {
     /// A store without a copy.
-    pub(super) fn open(session: &Session, location: StoreLocation) -> Result<Self, Failure> {
+    pub(super) fn open(session: &Session, location: &StoreLocation) -> Result<Self, Failure> {
         let (workspace, note) = Workspace::open_for_hook_at(session, location, PATIENCE)?;
         Ok(Self { workspace, note, copy: HookCopyUse::Nothing })
     }

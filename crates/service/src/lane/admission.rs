@@ -1,9 +1,10 @@
 //! The decision whether a lane may begin, by all budgets that it is under.
 
+use convoke_domain::lane::budget::SpentAmount;
+use convoke_domain::lane::budget_stop::BudgetStop;
 use convoke_domain::lane::ledger::{LaneEntry, Sum};
 use convoke_domain::lane::reservation::TakenBudget;
 use convoke_engine::lane::agent_ref::AgentRef;
-use convoke_engine::lane::drive::LaneTranscript;
 use convoke_engine::owner::is_gone;
 use convoke_store::lane::LedgerLook;
 use jiff::Timestamp;
@@ -18,13 +19,16 @@ use crate::observer::Reporter;
 use crate::session::Session;
 use crate::settings::lane::{self, Settings};
 
+/// Makes the stop of a budget from the amount that was spent.
+type StopOf = fn(SpentAmount) -> BudgetStop;
+
 /// Whether a lane may begin.
 #[derive(Default)]
 pub(super) struct LaneAdmission {
     /// The lane's number, if it could be recorded.
     pub(super) id: Option<i64>,
-    /// The result of a lane that may not start: too much was spent already.
-    pub(super) refusal: Option<LaneTranscript>,
+    /// Why it may not start: too much was spent already.
+    pub(super) refusal: Option<BudgetStop>,
     /// How many lanes under the same budgets these cannot count.
     pub(super) uncounted: UncountedLanes,
 }
@@ -42,7 +46,7 @@ impl LaneRequest<'_> {
         let is_free = matches!(self.agent, AgentRef::Replay(_));
         let Some(ledger) = ledger else {
             let has_budget = !settings.budgets_per_day.is_empty() || self.budget.is_some();
-            let refusal = (has_budget && !is_free).then(unknown_spending);
+            let refusal = (has_budget && !is_free).then_some(BudgetStop::Unknown);
             return Ok(LaneAdmission { refusal, ..LaneAdmission::default() });
         };
         if is_free {
@@ -53,7 +57,7 @@ impl LaneRequest<'_> {
             self.record_start(session, ledger, refusal, reporter)
         } else {
             let since = day(session.now(), session)?;
-            self.start_within_day(session, ledger, &settings, since, refusal.as_deref(), reporter)
+            self.start_within_day(session, ledger, &settings, since, refusal.as_ref(), reporter)
         };
         Ok(LaneAdmission { uncounted: uncounted.or(admission.uncounted), ..admission })
     }
@@ -64,19 +68,20 @@ impl LaneRequest<'_> {
         session: &Session,
         ledger: &OpenLedger,
         reporter: &Reporter,
-    ) -> (Option<String>, UncountedLanes) {
+    ) -> (Option<BudgetStop>, UncountedLanes) {
         let around = session.environment.surrounding_lane();
+        let (own, around_it): (StopOf, StopOf) = (BudgetStop::Own, BudgetStop::Around);
         let mut budgets = Vec::new();
         if let Some(budget) = self.budget {
             let sum = kept(reporter, self.sum_of_run(ledger)).unwrap_or_default();
-            budgets.push((budget, sum, "the budget is spent"));
+            budgets.push((budget, sum, own));
         }
         if let Some((budget, query)) = around_budget(around.as_ref()) {
             let sum = kept(reporter, ledger.sum(query)).unwrap_or_default();
-            budgets.push((budget, sum, "the budget of the lane around it is spent"));
+            budgets.push((budget, sum, around_it));
         }
-        let reached = budgets.iter().find_map(|(budget, sum, what)| {
-            budget.allows(*sum).err().map(|reached| format!("{what}: {reached}"))
+        let reached = budgets.iter().find_map(|(budget, sum, stop)| {
+            budget.allows(*sum).err().map(|reached| stop(reached.amount()))
         });
         let uncounted = budgets.iter().map(|(budget, sum, _)| UncountedLanes::of(*budget, *sum));
         (reached, uncounted.fold(UncountedLanes::default(), UncountedLanes::or))
@@ -87,14 +92,14 @@ impl LaneRequest<'_> {
         &self,
         session: &Session,
         ledger: &OpenLedger,
-        refusal: Option<String>,
+        refusal: Option<BudgetStop>,
         reporter: &Reporter,
     ) -> LaneAdmission {
         let store = &ledger.workspace.store;
         let id = kept(reporter, store.begin_lane(&ledger.workspace.scope, &self.begun(session)));
-        let refusal = refusal.map(not_started);
-        if let Some((transcript, id)) = refusal.as_ref().zip(id) {
-            kept(reporter, store.end_lane(id, &refused_ending(transcript, session.now())));
+        if let Some((stop, id)) = refusal.as_ref().zip(id) {
+            let ending = refused_ending(&not_started(stop), session.now());
+            kept(reporter, store.end_lane(id, &ending));
         }
         LaneAdmission { id, refusal, ..LaneAdmission::default() }
     }
@@ -107,7 +112,7 @@ impl LaneRequest<'_> {
         ledger: &OpenLedger,
         settings: &Settings,
         since: Option<Timestamp>,
-        refusal: Option<&str>,
+        refusal: Option<&BudgetStop>,
         reporter: &Reporter,
     ) -> LaneAdmission {
         let mut admission = LaneAdmission::default();
@@ -120,17 +125,17 @@ impl LaneRequest<'_> {
                 .find_map(|budget| TakenBudget::find(*budget, sum, &running, &look.earlier));
             let uncounted = budgets.iter().map(|budget| UncountedLanes::of(*budget, sum));
             admission.uncounted = uncounted.fold(UncountedLanes::default(), UncountedLanes::or);
-            let why = taken.map(|taken| taken.to_string()).or_else(|| refusal.map(str::to_owned));
-            admission.refusal = why.map(not_started);
-            let refused = admission.refusal.as_ref()?;
-            Some(refused_ending(refused, session.now()))
+            let taken = taken.as_ref().map(BudgetStop::from);
+            admission.refusal = taken.or_else(|| refusal.cloned());
+            let stop = admission.refusal.as_ref()?;
+            Some(refused_ending(&not_started(stop), session.now()))
         };
         let store = &ledger.workspace.store;
         let scope = &ledger.workspace.scope;
         let begun = self.begun(session);
         let id = kept(reporter, store.begin_lane_unless(scope, &begun, since, &mut refuse));
         if id.is_none() && admission.refusal.is_none() {
-            admission.refusal = Some(unknown_spending());
+            admission.refusal = Some(BudgetStop::Unknown);
         }
         LaneAdmission { id, ..admission }
     }
@@ -139,9 +144,4 @@ impl LaneRequest<'_> {
 /// Tells whether a lane runs that can cost something: its process is not known to be gone.
 fn may_spend(lane: &LaneEntry) -> bool {
     lane.over.is_none() && is_paid(lane) && !is_gone(&lane.begun.owner)
-}
-
-/// The result of a lane under a budget that Convoke cannot check.
-fn unknown_spending() -> LaneTranscript {
-    not_started("a budget is set, but Convoke cannot look up what was spent".to_owned())
 }

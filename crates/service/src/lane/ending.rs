@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use convoke_domain::lane::budget::SpentBudget;
+use convoke_domain::lane::budget_stop::BudgetStop;
 use convoke_domain::lane::event::{FailureKind, LaneEvent, LaneFailure as Trouble, Usage};
 use convoke_domain::lane::ledger::LaneEnding;
 use convoke_domain::lane::outcome::{ClientOutput, LaneOutcome, ProcessEnd};
@@ -21,21 +22,28 @@ use crate::failure::with_causes;
 const LONGEST_WHY: usize = 300;
 
 /// Marks a lane that went on after its budget was spent as stopped for that reason.
-pub(super) fn stopped_by_budget(transcript: &mut LaneTranscript, reached: &SpentBudget) {
+/// Returns the budget, unless the lane ended otherwise.
+pub(super) fn stopped_by_budget(
+    transcript: &mut LaneTranscript,
+    reached: &SpentBudget,
+) -> Option<BudgetStop> {
     if transcript.exit.end != ProcessEnd::Cancelled {
-        return;
+        return None;
     }
+    let stop = BudgetStop::Own(reached.amount());
     (transcript.exit.end, transcript.outcome) = (ProcessEnd::BudgetLimit, LaneOutcome::OverBudget);
-    transcript.output.take(trouble(format!("the budget is spent: {reached}")));
+    transcript.output.take(trouble(&stop));
+    Some(stop)
 }
 
-fn trouble(message: String) -> LaneEvent {
-    LaneEvent::Trouble(Trouble { kind: FailureKind::OverBudget, message })
+fn trouble(stop: &BudgetStop) -> LaneEvent {
+    LaneEvent::Trouble(Trouble { kind: FailureKind::OverBudget, message: stop.to_string() })
 }
 
-pub(super) fn not_started(message: String) -> LaneTranscript {
+/// Returns the result of a lane that a budget does not let start.
+pub(super) fn not_started(stop: &BudgetStop) -> LaneTranscript {
     let mut output = ClientOutput::default();
-    output.take(trouble(message));
+    output.take(trouble(stop));
     never_ran(LaneOutcome::OverBudget, ProcessEnd::BudgetLimit, output)
 }
 

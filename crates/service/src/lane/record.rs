@@ -5,12 +5,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use convoke_domain::lane::budget::{BudgetMeter, BudgetOwner, ExceededBudget};
+use convoke_domain::lane::budget_stop::BudgetStop;
 use convoke_domain::lane::counted::UsageExtent;
 use convoke_domain::lane::event::Usage;
 use convoke_domain::lane::ledger::{LaneStart, Sum};
 use convoke_engine::client::{Rights, UsageScope};
 use convoke_engine::lane::agent_ref::AgentRef;
-use convoke_engine::lane::drive::LaneTranscript;
 use convoke_engine::owner::myself;
 use convoke_engine::skill::hash;
 use convoke_store::error::StoreError;
@@ -22,7 +22,9 @@ use tracing::Span;
 use super::admission::LaneAdmission;
 use super::agent::find_cassette;
 use super::budget::{UncountedLanes, is_paid};
-use super::ending::{ending, failed_ending, never_begun, refused_ending, stopped_by_budget};
+use super::ending::{
+    ending, failed_ending, never_begun, not_started, refused_ending, stopped_by_budget,
+};
 use super::forecast::LOOKED_THROUGH;
 use super::pulse::PulseWriter;
 use super::report::warnings;
@@ -98,8 +100,8 @@ impl LaneRequest<'_> {
             self.admit(session, ledger.as_ref(), reporter)?;
         log::began(span, id, self);
         let record = ledger.as_ref().zip(id);
-        if let Some(transcript) = refusal {
-            return Ok(not_run(transcript, id, uncounted));
+        if let Some(stop) = refusal {
+            return Ok(not_run(stop, id, uncounted));
         }
         if self.outlook != BudgetNotice::Silent {
             uncounted.warnings().for_each(|warning| reporter.warn(warning));
@@ -131,9 +133,8 @@ impl LaneRequest<'_> {
         if let Some(ledger) = &ledger {
             self.record_pins(session, &ledger.workspace, &pins, &transcript, reporter);
         }
-        if let Some(reached) = meter.as_ref().and_then(BudgetMeter::reached) {
-            stopped_by_budget(&mut transcript, &reached);
-        }
+        let reached = meter.as_ref().and_then(BudgetMeter::reached);
+        let stop = reached.and_then(|reached| stopped_by_budget(&mut transcript, &reached));
         let spent = match record {
             Some((ledger, id)) => {
                 let how = if is_unwanted {
@@ -147,7 +148,8 @@ impl LaneRequest<'_> {
         };
         let over =
             ledger.as_ref().and_then(|ledger| self.budget_excess(ledger, spent, session, reporter));
-        Ok(LaneRun { transcript, lane: id, spent, over, uncounted, tree: tree.end(&look) })
+        let tree = tree.end(&look);
+        Ok(LaneRun { transcript, lane: id, stop, spent, over, uncounted, tree })
     }
 
     /// Runs it as [`LaneRequest::run`] does, and warns if it did more than requested.
@@ -307,10 +309,7 @@ pub(crate) fn day(now: Timestamp, session: &Session) -> Result<Option<Timestamp>
 }
 
 /// Returns the result of a lane that may not start.
-const fn not_run(
-    transcript: LaneTranscript,
-    lane: Option<i64>,
-    uncounted: UncountedLanes,
-) -> LaneRun {
-    LaneRun { transcript, lane, spent: None, over: None, uncounted, tree: None }
+fn not_run(stop: BudgetStop, lane: Option<i64>, uncounted: UncountedLanes) -> LaneRun {
+    let transcript = not_started(&stop);
+    LaneRun { transcript, lane, stop: Some(stop), spent: None, over: None, uncounted, tree: None }
 }

@@ -126,7 +126,7 @@ impl LaneReport {
         reading: Option<ReadingReport>,
         not_kept: Option<Failure>,
     ) -> Self {
-        let LaneRun { transcript, lane, spent, over, uncounted, tree } = &run;
+        let LaneRun { transcript, lane, spent, over, uncounted, tree, stop: _ } = &run;
         let output = &transcript.output;
         let usage = |usage| UsageReport::new(usage, transcript, *spent);
         let granted = output.granted.as_ref();

@@ -199,7 +199,7 @@ impl RunWaitReport {
         let (kind, reason) = match wait.reason {
             WaitReason::Question(id) => ("person", format!("question {id}")),
             WaitReason::Tree(boundary) => ("person", format!("working tree ({})", boundary.name())),
-            WaitReason::Stopped(why) => ("stopped", why.to_owned()),
+            WaitReason::Stopped(why) => ("stopped", why.to_string()),
             WaitReason::Lost => ("lost", "the run's process ended without a word".to_owned()),
         };
         Self {

@@ -7,7 +7,8 @@ use convoke_engine::git::checkout;
 use convoke_store::StoreLocation;
 use convoke_store::replica::Replica;
 
-use super::{OpenedWorkspace, Workspace, branch_of, no_home, refused, store_span};
+use super::{OpenedWorkspace, Workspace, branch_of, no_home, store_span};
+use crate::call_store;
 use crate::failure::Failure;
 use crate::project_here::known_here;
 use crate::session::Session;
@@ -20,20 +21,18 @@ impl Workspace {
         session: &Session,
         patience: Duration,
     ) -> Result<(Self, Option<String>), Failure> {
-        Self::open_for_hook_at(session, hook_location(session)?, patience)
+        Self::open_for_hook_at(session, &hook_location(session)?, patience)
     }
 
     /// Opens the store in its place for a hook.
     pub(crate) fn open_for_hook_at(
         session: &Session,
-        location: StoreLocation,
+        location: &StoreLocation,
         patience: Duration,
     ) -> Result<(Self, Option<String>), Failure> {
-        let span = store_span(&location);
+        let span = store_span(location);
         let _entered = span.enter();
-        let store =
-            convoke_store::open_in_a_hurry(&store::with_password(session, location)?, patience)
-                .map_err(refused)?;
+        let store = call_store::open_in_a_hurry(session, location, patience)?;
         let OpenedWorkspace { workspace, note } = Self::with_store(&*store, session, None)?;
         Ok((workspace, note))
     }
@@ -42,12 +41,12 @@ impl Workspace {
     /// answers together.
     pub(crate) fn open_for_hook_within(
         session: &Session,
-        location: StoreLocation,
+        location: &StoreLocation,
         limit: Duration,
         patience: Duration,
     ) -> Result<(Self, Option<String>), Failure> {
-        let location = store::with_password(session, location)?;
-        let store = convoke_store::open_within(&location, limit, patience).map_err(refused)?;
+        let open = |location: &_| convoke_store::open_within(location, limit, patience);
+        let store = call_store::with_accepted_password(session, location, &open)?;
         let OpenedWorkspace { workspace, note } = Self::with_store(&*store, session, None)?;
         Ok((workspace, note))
     }

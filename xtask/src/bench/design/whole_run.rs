@@ -85,7 +85,7 @@ fn found(need: Need) -> Vec<Event> {
             let results = places.into_iter().map(|cited| (cited, PlaceFinding::Holds));
             vec![Event::CitationsLookedUp(moment, results.collect())]
         }
-        Need::Recover(boundary, _) => vec![Event::TreeDecided(boundary, Recovery::Restored)],
+        Need::Recover(boundary) => vec![Event::TreeDecided(boundary, Recovery::Restored)],
         Need::Export => Vec::new(),
     }
 }

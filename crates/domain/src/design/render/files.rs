@@ -63,6 +63,7 @@ pub fn files(results: &PhaseResults, settings: &Settings) -> BTreeMap<String, Ar
     }
     if let Some(SuspectTree { status, boundary }) = &results.tree {
         let stage = boundary.name();
+        let status = status.name();
         let text = format!("STATUS={status}\nSTAGE={stage}\nRECOVERY_REQUIRED=true\n");
         put(DesignFile::SuspectTree, text.into());
     }

@@ -45,8 +45,9 @@ fn line(warning: &DesignWarning, crumbs: &Breadcrumbs) -> String {
                  without diagram."
             )
         }
-        DesignWarning::TreeChanged { status, boundary, detail } => {
-            format!("the working tree is {status} after {}: {detail}", boundary.name())
+        DesignWarning::TreeChanged { status, boundary, evidence } => {
+            let (status, boundary) = (status.name(), boundary.name());
+            format!("the working tree is {status} after {boundary}: {evidence}")
         }
     };
     unnumbered_warning(&words)

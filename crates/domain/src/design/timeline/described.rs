@@ -57,8 +57,10 @@ pub fn described(event: &Event, settings: Option<&Settings>) -> String {
             many => format!("{many} cited places are no evidence"),
         },
         Event::CitationsLookedUp(_, results) => looked_up(results),
-        Event::BudgetReached(why) => format!("the budget is spent: {}", said(why)),
-        Event::Interrupted(why) => format!("the run was stopped: {}", said(why)),
+        Event::BudgetReached(why) => format!("the budget is spent: {}", said(&why.to_string())),
+        Event::Interrupted(why) => {
+            format!("the run was stopped: {}", said(&why.to_string()))
+        }
         Event::Resumed => "the run was resumed".to_owned(),
         Event::Worked { worked: WorkerResult::Complete, .. } => {
             "the worker process completed the heavy part".to_owned()
@@ -132,6 +134,6 @@ fn checked(boundary: Boundary, tree: &Tree) -> String {
     let place = boundary.name();
     match tree {
         Tree::Clean => format!("the working tree is unchanged ({place})"),
-        Tree::Suspect { status, .. } => format!("the working tree is {} ({place})", said(status)),
+        Tree::Suspect { status, .. } => format!("the working tree is {} ({place})", status.name()),
     }
 }

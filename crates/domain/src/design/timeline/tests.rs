@@ -52,7 +52,7 @@ fn shown(events: &[Stamped]) -> Vec<String> {
 fn a_lane_that_was_stopped_and_started_again_has_two_bars() {
     let events = journal(vec![
         (10, Event::LaneStarted(lane("Codex-Arch"))),
-        (20, Event::Interrupted("Ctrl-C".to_owned())),
+        (20, Event::Interrupted(StopReason::Sentence("Ctrl-C".to_owned()))),
         (90, Event::Resumed),
         (91, Event::LaneStarted(lane("Codex-Arch"))),
         (99, Event::LaneEnded(lane("Codex-Arch"), end(CollectedStatus::Ok, 8))),
@@ -62,7 +62,7 @@ fn a_lane_that_was_stopped_and_started_again_has_two_bars() {
         [
             "sketch/Codex-Arch 10-20 cut off 0",
             "sketch/Codex-Arch 91-99 OK 1",
-            "wait 20-90 Stopped(\"Ctrl-C\")",
+            "wait 20-90 Stopped(Sentence(\"Ctrl-C\"))",
             "sketches 10-99",
         ]
     );
@@ -111,7 +111,7 @@ fn time_does_not_go_backwards_and_a_second_answer_counts_for_nothing() {
 fn an_event_is_one_line() {
     let failed = Event::LaneEnded(lane("Codex-Arch"), end(CollectedStatus::Failed, 61_000));
     assert_eq!(described(&failed, None), "sketch/Codex-Arch ended after 1m1s: FAILED (it said so)");
-    let long = Event::Interrupted("x\u{202e}y\n".repeat(1000));
+    let long = Event::Interrupted(StopReason::Sentence("x\u{202e}y\n".repeat(1000)));
     let line = described(&long, None);
     assert!(!line.contains(['\n', '\u{202e}']) && line.chars().count() < 230, "{line}");
 }

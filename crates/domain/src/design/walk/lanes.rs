@@ -60,8 +60,8 @@ impl<'f> Walk<'f> {
         if ends.len() == requests.len() {
             return Ok(ends);
         }
-        if let Some((_, text)) = facts.budget() {
-            return Err(Halt::End(DesignEnding::OverBudget(text.to_owned())));
+        if let Some((_, stop)) = facts.budget() {
+            return Err(Halt::End(DesignEnding::OverBudget(stop.clone())));
         }
         let open = requests.into_iter().zip(courses).filter_map(|(request, course)| {
             course.is_none_or(|course| course.ended.is_none()).then_some(request)

@@ -13,21 +13,21 @@ impl Walk<'_> {
                 return Err(Halt::Need(Need::Tree(boundary)));
             };
             self.state.at(*at);
-            let Tree::Suspect { status, detail } = tree else {
+            let Tree::Suspect { status, evidence } = tree else {
                 if round > 0 {
                     self.results().tree = None;
                 }
                 return Ok(());
             };
-            self.results().tree = Some(SuspectTree { status: status.clone(), boundary });
+            self.results().tree = Some(SuspectTree { status: *status, boundary });
             self.warn(DesignWarning::TreeChanged {
-                status: status.clone(),
+                status: *status,
                 boundary,
-                detail: detail.clone(),
+                evidence: evidence.clone(),
             });
             let decided = self.facts.recoveries(boundary).get(round);
             let Some((at, recovery)) = decided else {
-                return Err(Halt::Need(Need::Recover(boundary, detail.clone())));
+                return Err(Halt::Need(Need::Recover(boundary)));
             };
             self.state.at(*at);
             if *recovery == Recovery::Cancelled {

@@ -1,9 +1,12 @@
 //! Why a lane has no answer, and why an export failed, in the journal's form.
 
 use convoke_domain::design::export::ExportFailure;
+use convoke_domain::lane::budget_stop::BudgetStop;
 use convoke_domain::lane::substance::Thin;
 use convoke_domain::lane::unanswered::Unanswered;
 use serde::{Deserialize, Serialize};
+
+use super::stop::{BudgetStopFact, budget_fact};
 
 /// Why a lane has no answer. Early journals have a sentence, and so do those of lanes that answered: an
 /// empty one.
@@ -17,17 +20,34 @@ pub(super) enum UnansweredBody {
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "why", rename_all = "snake_case")]
 pub(super) enum UnansweredFact {
-    Said { words: String },
-    ExitCode { code: i32 },
+    Said {
+        words: String,
+    },
+    ExitCode {
+        code: i32,
+    },
     TimedOut,
     NoOutput,
-    NoOutputAgain { words: Option<String> },
+    NoOutputAgain {
+        words: Option<String>,
+    },
     Lost,
-    OverBudget { words: Option<String> },
-    FewWords { words: usize, fewest: usize },
+    OverBudget {
+        words: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        stop: Option<BudgetStopFact>,
+    },
+    FewWords {
+        words: usize,
+        fewest: usize,
+    },
     NoProvenance,
-    TooLong { most: usize },
-    NotRun { error: String },
+    TooLong {
+        most: usize,
+    },
+    NotRun {
+        error: String,
+    },
 }
 
 impl From<Option<&Unanswered>> for UnansweredBody {
@@ -40,7 +60,11 @@ impl From<Option<&Unanswered>> for UnansweredBody {
             Unanswered::NoOutput => UnansweredFact::NoOutput,
             Unanswered::NoOutputAgain { said } => UnansweredFact::NoOutputAgain { words: said },
             Unanswered::Lost => UnansweredFact::Lost,
-            Unanswered::OverBudget { said } => UnansweredFact::OverBudget { words: said },
+            Unanswered::OverBudget { stop } => match stop.map(budget_fact) {
+                Some(Ok(stop)) => UnansweredFact::OverBudget { words: None, stop: Some(stop) },
+                Some(Err(words)) => UnansweredFact::OverBudget { words: Some(words), stop: None },
+                None => UnansweredFact::OverBudget { words: None, stop: None },
+            },
             Unanswered::Thin(Thin::FewWords { words, fewest }) => {
                 UnansweredFact::FewWords { words, fewest }
             }
@@ -66,7 +90,10 @@ impl From<UnansweredBody> for Option<Unanswered> {
             UnansweredFact::NoOutput => Unanswered::NoOutput,
             UnansweredFact::NoOutputAgain { words } => Unanswered::NoOutputAgain { said: words },
             UnansweredFact::Lost => Unanswered::Lost,
-            UnansweredFact::OverBudget { words } => Unanswered::OverBudget { said: words },
+            UnansweredFact::OverBudget { words, stop } => {
+                let stop = stop.map(BudgetStop::from);
+                Unanswered::OverBudget { stop: stop.or_else(|| words.map(BudgetStop::Sentence)) }
+            }
             UnansweredFact::FewWords { words, fewest } => {
                 Unanswered::Thin(Thin::FewWords { words, fewest })
             }
@@ -173,7 +200,9 @@ mod tests {
             r#"{"why":"no_output_again","words":null}"#,
             r#"{"why":"no_output_again","words":"x"}"#,
             r#"{"why":"lost"}"#,
+            r#"{"why":"over_budget","words":null}"#,
             r#"{"why":"over_budget","words":"used 101 of 100 tokens"}"#,
+            r#"{"why":"over_budget","words":null,"stop":{"budget":"unknown"}}"#,
             r#"{"why":"few_words","words":3,"fewest":30}"#,
             r#"{"why":"no_provenance"}"#,
             r#"{"why":"too_long","most":524288}"#,

@@ -3,7 +3,7 @@
 use super::super::*;
 use super::run::Run;
 use super::world::{World, block, plan, synthesis, words};
-use crate::design::event::{Event, Export, Kept, Stamped};
+use crate::design::event::{Event, Export, Kept, Stamped, StopReason};
 use crate::design::export::ExportFailure;
 use crate::design::matter::RulingChoice::{Accept, Reject};
 use crate::design::matter::{Matter, MatterId, Ruling};
@@ -135,8 +135,8 @@ fn a_later_decision_replaces_one_that_no_agent_acted_on() {
     let silent = tied().failing("chair/decided-", "no quota");
     let waiting = silent.decide(&run, "FINDING_1", Accept, "it matters");
     let twice = silent.resume(&waiting);
-    let budget = Event::BudgetReached("used 2 of 1 tokens".to_owned());
-    let stopped = Event::Interrupted("killed".to_owned());
+    let budget = Event::BudgetReached(BudgetStop::Sentence("used 2 of 1 tokens".to_owned()));
+    let stopped = Event::Interrupted(StopReason::Sentence("killed".to_owned()));
     for waiting in [&waiting, &twice] {
         for last in [None, Some(budget.clone()), Some(stopped.clone()), Some(Event::Resumed)] {
             let mut waiting = waiting.clone();

@@ -5,6 +5,11 @@ use super::world::{World, block, plan, sketch, synthesis, votes};
 use crate::design::event::Tree;
 use crate::design::seat::Available;
 use crate::design::warning::ChairWarning;
+use crate::tree::{TreeEvidence, TreeStatus};
+
+fn suspect(status: TreeStatus, words: &str) -> Tree {
+    Tree::Suspect { status, evidence: TreeEvidence::Sentence(words.to_owned()) }
+}
 
 // P-34, P-84, P-87, P-99, P-167, P-186, P-288, P-290, P-384
 #[test]
@@ -168,7 +173,7 @@ fn contested_decisions_are_debated_and_judged() {
 // P-6, P-241, P-250, P-345, P-347, P-348, P-349
 #[test]
 fn a_changed_tree_stops_the_way() {
-    let dirty = Tree::Suspect { status: "dirty".to_owned(), detail: "src/draft.rs".to_owned() };
+    let dirty = suspect(TreeStatus::Dirty, "src/draft.rs");
     let mut world = World::new();
     world.trees.insert("sketch-collection", vec![dirty]);
     let run = world.run();
@@ -178,7 +183,7 @@ fn a_changed_tree_stops_the_way() {
     for boundary in Boundary::ALL {
         let two = format!("{}\n{}", block(1, "Where"), block(2, "When"));
         let mut world = World::new().answer("chair/synthesis", synthesis(&two));
-        let unknown = Tree::Suspect { status: "unknown".to_owned(), detail: "?".to_owned() };
+        let unknown = suspect(TreeStatus::Unknown, "?");
         world.trees.insert(boundary.name(), vec![unknown.clone(), unknown]);
         let run = world.run();
         let found = format!("the working tree is unknown after {}: ?", boundary.name());
@@ -211,7 +216,7 @@ fn peoples_answers_are_kept() {
 // Resuming a failed run repeats only the lanes that failed.
 #[test]
 fn a_run_that_failed_goes_on_when_it_is_resumed() {
-    let dirty = Tree::Suspect { status: "dirty".to_owned(), detail: "a.rs".to_owned() };
+    let dirty = suspect(TreeStatus::Dirty, "a.rs");
     let failed_run = World::new().failing("sketch/", "no quota").run();
     assert!(matches!(failed_run.ending, DesignEnding::Failed(_)), "{:?}", failed_run.ending);
     let mut later = World::new();

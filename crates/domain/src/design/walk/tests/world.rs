@@ -319,7 +319,7 @@ impl World {
                 let manifest = "/parent/design-export/manifest.env".to_owned();
                 vec![Event::Exported(export.unwrap_or(Export::Written { manifest }))]
             }
-            Need::Recover(boundary, _) => {
+            Need::Recover(boundary) => {
                 vec![Event::TreeDecided(boundary, Recovery::Restored)]
             }
         }

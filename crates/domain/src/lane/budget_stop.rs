@@ -1,0 +1,47 @@
+//! Why a budget lets a lane not start, or not go on.
+
+use std::fmt;
+
+use super::budget::SpentAmount;
+
+/// The budget that stopped a lane, and what was spent of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BudgetStop {
+    /// The budget of the lane, or of its run.
+    Own(SpentAmount),
+    /// The budget of the lane around it.
+    Around(SpentAmount),
+    /// A budget of the day.
+    Day {
+        /// What was spent of it.
+        spent: SpentAmount,
+        /// How many running lanes take the rest; 0 if there is no rest.
+        running: usize,
+    },
+    /// A budget is set, and the ledger cannot be read.
+    Unknown,
+    /// The words of another program, or of a journal from before journals held facts.
+    Sentence(String),
+}
+
+impl fmt::Display for BudgetStop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Own(spent) => write!(f, "the budget is spent: {spent}"),
+            Self::Around(spent) => {
+                write!(f, "the budget of the lane around it is spent: {spent}")
+            }
+            Self::Day { spent, running: 0 } => write!(f, "the day's budget is spent: {spent}"),
+            Self::Day { spent, running: 1 } => {
+                write!(f, "a running lane may need the rest of the day's budget: {spent}")
+            }
+            Self::Day { spent, running } => {
+                write!(f, "{running} running lanes may need the rest of the day's budget: {spent}")
+            }
+            Self::Unknown => {
+                f.write_str("a budget is set, but Convoke cannot look up what was spent")
+            }
+            Self::Sentence(words) => f.write_str(words),
+        }
+    }
+}
