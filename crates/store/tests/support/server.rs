@@ -92,11 +92,6 @@ impl TestServer {
         format!("postgres://{USER}@/{database}?host={}&port={port}", socket.display())
     }
 
-    /// Returns the address of a database, by a port that leads to the server.
-    pub(crate) fn address_by(&self, port: u16, database: &str) -> String {
-        format!("postgres://{USER}@127.0.0.1:{port}/{database}")
-    }
-
     /// Returns the address of a database, by TCP.
     pub(crate) fn tcp_address(&self, login: &str, database: &str) -> String {
         format!("postgres://{login}@127.0.0.1:{}/{database}", self.port)
