@@ -102,6 +102,8 @@ const CHECKS: [Check; 9] = [
             "--lib",
             "--bins",
             "--tests",
+            // One stale expectation must not hide the next.
+            "--no-fail-fast",
         ],
     ),
     // The fault that kills the run is in no other program.
@@ -152,6 +154,7 @@ const FLEET: [Check; 5] = [
             "server",
             "--test",
             "fleet",
+            "--no-fail-fast",
         ],
     ),
     (

@@ -99,6 +99,9 @@ fn markdown(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
+/// Prompts that designs keep as artifacts: a recount compares them with those of recorded runs.
+const RECORDED: [&str; 2] = ["debate/antithesis.md", "debate/debate.md"];
+
 // Prompts, rubrics and templates are Markdown files beside the sources.
 #[test]
 fn prompts_name_who_acts() {
@@ -107,8 +110,8 @@ fn prompts_name_who_acts() {
         folders.flat_map(|krate| markdown(&krate.unwrap().path().join("src"))).collect();
     assert!(files.len() > 30, "the prompts are elsewhere: {files:?}");
     let mut found = Vec::new();
-    for path in files {
-        for (index, line) in prose(&fs::read_to_string(&path).unwrap()).iter().enumerate() {
+    for path in files.iter().filter(|path| !RECORDED.iter().any(|kept| path.ends_with(kept))) {
+        for (index, line) in prose(&fs::read_to_string(path).unwrap()).iter().enumerate() {
             for phrase in held(line, &ROLELESS) {
                 found.push(format!("{}:{}: {phrase}", path.display(), index + 1));
             }

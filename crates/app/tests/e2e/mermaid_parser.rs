@@ -119,11 +119,11 @@ fn a_program_that_is_not_the_parser_gives_no_verdict() {
 fn a_diagram_that_the_parser_does_not_finish_is_refused_and_the_others_are_parsed() {
     let place = Place::new("bin");
     for (name, lines) in [
-        ("breaks.sh", "diagram 2: does not parse: cannot be parsed: the parser broke\n"),
+        ("breaks.sh", "two.md:6: diagram 2: does not parse: cannot be parsed: the parser broke\n"),
         (
             "gives-up.sh",
-            "diagram 1: does not parse: cannot be parsed: it takes too long\n\
-             diagram 2: does not parse: cannot be parsed: it takes too long\n",
+            "two.md:2: diagram 1: does not parse: cannot be parsed: it takes too long\n\
+             two.md:6: diagram 2: does not parse: cannot be parsed: it takes too long\n",
         ),
     ] {
         symlink(fixture(name), place.parser("bin")).unwrap();
