@@ -8,7 +8,7 @@ use super::{BUDGET, HIDING, held, prose};
 
 /// Literals that say a listed word, with the reason. Nothing may be added but lines that others
 /// depend on.
-const CONTRACTS: [(&str, &str); 14] = [
+const CONTRACTS: [(&str, &str); 15] = [
     // Lines of the original workflow, which other programs and recorded runs depend on.
     ("crates/domain/src/design/render/warnings.rs", "synthesis decision stands."),
     ("crates/domain/src/design/resolution.rs", "over-cap"),
@@ -20,6 +20,7 @@ const CONTRACTS: [(&str, &str); 14] = [
     ("crates/domain/src/lane/unanswered.rs", "Token budget cap hit"),
     // Lines of artifacts, whose hashes recorded runs hold until the rules have a new version.
     ("crates/domain/src/design/ballot.rs", "Judge each item on its merits, whoever raised it."),
+    ("crates/domain/src/design/prompt.rs", "which binds everybody"),
     ("crates/domain/src/design/outcome.rs", "Nobody said how the plan was revised for it."),
     ("crates/domain/src/design/render/independence.rs", "nobody has voted or judged"),
     ("crates/domain/src/design/render/independence.rs", "nobody was replaced"),

@@ -52,7 +52,7 @@ fn settled(discussion: &str) -> String {
         return String::new();
     }
     let answers = quote::voteless(Tag::Discussion, discussion);
-    format!("What its author settled, which binds every agent:\n\n{answers}")
+    format!("What its author settled, which binds everybody:\n\n{answers}")
 }
 
 /// Puts the pack of the repository before a prompt, for an agent that cannot read files.
