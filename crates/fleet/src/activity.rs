@@ -75,7 +75,7 @@ impl FleetLanes {
         let end = match end {
             Ok(Ok(end)) => end,
             Ok(Err(failure)) => {
-                // The lane comes back at once, and would come back to this machine.
+                // Temporal hands the lane out again immediately, and would choose this machine.
                 if !has_room_for_lanes() {
                     self.is_full.store(true, Ordering::SeqCst);
                 }

@@ -252,9 +252,12 @@ mod tests {
     fn a_cache_that_cannot_be_used_changes_no_text() {
         let desk = Desk::new(&plan(20_000));
         let expected = desk.excerpt("Task 7: do it");
-        let other_form =
-            fs::read_to_string(desk.cache()).unwrap().replace("\"form\":1", "\"form\":2");
-        for text in ["", "{", "[]", "{\"form\":1}", "\u{0}", &other_form.replace("step", "known")] {
+        let form = PlanExcerpt::FORM;
+        let [own, next] = [form, form + 1].map(|form| format!("\"form\":{form}"));
+        let other_form = fs::read_to_string(desk.cache()).unwrap().replace(&own, &next);
+        assert!(other_form.contains(&next), "{other_form}");
+        let own = format!("{{{own}}}");
+        for text in ["", "{", "[]", &own, "\u{0}", &other_form.replace("step", "known")] {
             fs::write(desk.cache(), text).unwrap();
             assert_eq!(desk.excerpt("Task 7: do it"), expected, "{text:?}");
         }
