@@ -517,6 +517,25 @@ The spec review passed. You should:
         assert_eq!(marked("## Task 1: B\n## Task 1: C\n").as_deref(), Some(unknown));
     }
 
+    // W-39, W-54: without room for the doubt, the text still says that the plan has more.
+    #[test]
+    fn sections_that_are_not_surely_the_tasks_are_not_left_out_in_silence() {
+        let roots = grown("1 - 1 a in_progress Task 1: A");
+        let mut facts = facts(&roots, WakeProfile::Orchestrator, "## Task 1: B\n## Task 1: C\n");
+        facts.skill.forms = Arc::new(Forms::new(&"Obey this rule.\n".repeat(500)));
+        let mut shown = 0;
+        for budget in 100..400 {
+            let text = rendered(&facts, budget).text;
+            if text.contains("## Active Plan") {
+                shown += 1;
+                let is_said =
+                    ["(the plan has no section of Task 1, or several;", "(shortened: without "];
+                assert!(is_said.iter().any(|words| text.contains(words)), "{budget}: {text}");
+            }
+        }
+        assert!(shown > 0);
+    }
+
     // W-30, W-37
     #[test]
     fn an_agents_wake_up_has_four_parts() {

@@ -129,7 +129,7 @@ impl Excerpt<'_> {
                 "(only the number of this section is the task's; check which is meant)".to_owned(),
             ),
             // Only a numbered task comes from a section.
-            None if self.plan.has_tasks() => number(title).map(|number| {
+            None if self.expects_section() => number(title).map(|number| {
                 format!(
                     "(the plan has no section of Task {number}, or several; check which is meant)"
                 )
@@ -138,12 +138,18 @@ impl Excerpt<'_> {
         }
     }
 
+    /// Tells whether the task has a number and the plan has sections with numbers.
+    fn expects_section(&self) -> bool {
+        self.plan.has_tasks() && self.title.is_some_and(|title| number(title).is_some())
+    }
+
     /// Describes the omitted parts of a plan, and where they are.
     fn left_out(&self, form: PlanForm) -> Option<String> {
         let opening =
             (form != PlanForm::Full && !self.plan.opening.is_empty()).then_some("the opening");
         let task = match (form, self.section) {
             (PlanForm::Nothing, Some(_)) => Some("the section of this task"),
+            (PlanForm::Nothing, None) if self.expects_section() => Some("a section of this task"),
             (PlanForm::HeadingAndFiles, Some(task)) => {
                 let is_short = short_files(&task).len() < task.text.len();
                 is_short.then_some("the steps of this task")
