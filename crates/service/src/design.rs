@@ -61,7 +61,17 @@ pub(crate) fn open_journal<'w>(
 }
 
 fn journal_failed(error: JournalError) -> Failure {
-    Failure::new(ErrorClass::Prerequisite, DesignError::Journal(Box::new(error)))
+    let hint = journal_hint(&error);
+    Failure::new(ErrorClass::Prerequisite, DesignError::Journal(Box::new(error))).maybe_hint(hint)
+}
+
+/// Returns the next step for a journal with an event that this program cannot read.
+pub(crate) fn journal_hint(error: &JournalError) -> Option<String> {
+    let is_foreign = matches!(error, JournalError::Codec(_));
+    is_foreign.then(|| {
+        "a later version of Convoke wrote the event, or the store is damaged: `convoke store check`"
+            .to_owned()
+    })
 }
 
 /// Returns how long a lane may take, and how long it may be silent.

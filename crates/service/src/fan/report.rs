@@ -128,7 +128,9 @@ impl FanReport {
             lanes: sum.lanes,
             without_usage: sum.without_usage,
             spent: SpentReport::from(sum.usage),
-            budget: record.terms().and_then(|terms| terms.budget.clone()),
+            budget: record
+                .terms()
+                .and_then(|terms| Some(terms.budget.as_ref()?.text().to_owned())),
             tree: None,
             class: None,
         })
