@@ -6,7 +6,6 @@ use convoke_domain::design::event::{Event, Kept, LaneEnd, LaneId, Settings};
 use convoke_domain::design::facts::Facts;
 use convoke_domain::design::progress::Step;
 use convoke_domain::design::render::Line;
-use convoke_domain::design::rules::RulesVersion;
 use convoke_domain::design::seat::{Holder, Panel};
 use convoke_domain::design::seat_name::{lane_holder, lane_seat};
 use convoke_domain::run::RunState;
@@ -160,7 +159,7 @@ pub struct RunJournalReport {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RulesReport {
-    /// The version that this program counts by.
+    /// The version that the run was counted by.
     pub rules: u32,
     /// The version that the run began under.
     pub written_under: u32,
@@ -169,7 +168,8 @@ pub struct RulesReport {
 impl RulesReport {
     /// Describes the rules of a run by its facts.
     pub fn new(facts: &Facts) -> Self {
-        Self { rules: RulesVersion::PRESENT.number(), written_under: facts.rules().number() }
+        let rules = facts.rules();
+        Self { rules: rules.counted_by().number(), written_under: rules.number() }
     }
 }
 
