@@ -22,6 +22,7 @@ mod set_up;
 mod stage;
 mod watched;
 mod worker;
+mod worker_report;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -44,7 +45,8 @@ pub use self::estimate::{
 pub use self::front_end::{DesignFrontEnd, TypedAnswer, UnattendedFrontEnd, WorkerLane};
 pub(crate) use self::hold::{hold_only_run, hold_run};
 pub use self::resume::resume_run;
-pub use self::worker::run_worker;
+pub use self::worker::{report_as_worker, run_worker};
+pub use self::worker_report::PrintLine;
 use crate::failure::{ErrorClass, Failure};
 use crate::workspace::Workspace;
 

@@ -127,7 +127,7 @@ fn rehearse(
     front_end: &mut dyn DesignFrontEnd,
 ) -> Result<EndedDesign, Failure> {
     if !request.feature.is_empty() {
-        session.reporter().say("note: a rehearsal plans its own example feature and ignores yours");
+        session.reporter().remark("a rehearsal plans its own example feature and ignores yours");
     }
     let rehearsal = Rehearsal::prepare(match source {
         RehearsalSource::Example => None,

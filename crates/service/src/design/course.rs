@@ -157,7 +157,7 @@ impl CourseRequest {
         let is_complete = matches!(outcome, DesignOutcome::Ended(DesignEnding::Complete { .. }));
         let left_behind = is_complete.then(|| stage.left_behind()).flatten();
         if let Some(warning) = &left_behind {
-            stage.front_end.say(warning);
+            stage.front_end.warn(warning);
         }
         if stage.is_unanswered && outcome == DesignOutcome::Interrupted {
             return Err(unanswered(id));
@@ -187,7 +187,7 @@ impl CourseRequest {
         if let (true, Some(file)) = (is_complete, &self.answers) {
             for (line, id) in stage.person.unasked(&facts) {
                 let said = format!("answers `{id}`, which was never asked");
-                stage.front_end.say(&fault(file, line, &said));
+                stage.front_end.warn(&fault(file, line, &said));
             }
         }
         let reporter = session.reporter();
@@ -228,11 +228,11 @@ impl CourseRequest {
         let budget = budget.as_ref().or(settings.budget.as_ref());
         let written = answers.as_deref().map(read_answers).transpose()?.unwrap_or_default();
         for (line, said) in &written.faults {
-            reporter.say(fault(answers.as_deref().unwrap_or(Path::new("")), *line, said));
+            reporter.warn(fault(answers.as_deref().unwrap_or(Path::new("")), *line, said));
         }
         let recorded = recorded.as_deref().map(AnswerFile::read);
         for (line, said) in recorded.iter().flat_map(|recorded| &recorded.faults) {
-            reporter.say(fault(Path::new(REPLIES), *line, said));
+            reporter.warn(fault(Path::new(REPLIES), *line, said));
         }
         let person = match recorded {
             Some(recorded) => Person::recorded(written, recorded),
@@ -271,7 +271,7 @@ impl CourseRequest {
         let mut words = vec!["--project".to_owned(), session.project.display().to_string()];
         let (run, id) = ("--run".to_owned(), id.to_string());
         words.extend(["plumbing".to_owned(), "heavy-worker".to_owned(), run, id]);
-        words.extend(["--limit".to_owned(), limit]);
+        words.extend(["--report".to_owned(), "--limit".to_owned(), limit]);
         let budget =
             self.budget.iter().flat_map(|budget| ["--budget".to_owned(), budget.text().to_owned()]);
         words.extend(budget);
@@ -295,8 +295,8 @@ fn ready(events: &[Stamped]) -> Option<&Ready> {
 fn tell_branch(ready: Option<&Ready>, reporter: &Reporter) {
     let Some(Ready { branch, is_new: true, left: Some(left), .. }) = ready else { return };
     let back = if left.is_empty() { "git checkout -" } else { &format!("git switch {left}") };
-    reporter.say(format!(
-        "note: the branch `{branch}`, which this run made, is still checked out; `{back}` goes back"
+    reporter.remark(format!(
+        "the branch `{branch}`, which this run made, is still checked out; `{back}` goes back"
     ));
 }
 
@@ -382,5 +382,5 @@ fn resumable(failure: Failure, id: &RunId, settings: &Settings) -> Failure {
 
 /// Returns the warning about a line of a file of answers.
 fn fault(file: &Path, line: usize, said: &str) -> String {
-    format!("warning: line {line} of {} {said}", file.display())
+    format!("line {line} of {} {said}", file.display())
 }

@@ -152,7 +152,7 @@ pub fn decide(
         let ended = course.go(session, &workspace, &run.id, hold, front_end)?;
         return Ok(DecisionOutcome::Acted(Box::new(ended)));
     }
-    reporter.say("note: the run has not ended; it acts on the decision later");
+    reporter.remark("the run has not ended; it acts on the decision later");
     reporter.hint(format!("convoke resume {}", run.id));
     Ok(DecisionOutcome::Waiting(run.id))
 }

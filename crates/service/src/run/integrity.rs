@@ -76,7 +76,7 @@ impl KnownRun {
     /// Warns that the run's journal was changed, or that other rules count it now.
     pub fn warn_if_changed(&self, reporter: &Reporter) {
         if let Some(difference) = self.facts.rules().difference() {
-            reporter.say(format!("note: {difference}"));
+            reporter.remark(difference);
         }
         if let Integrity::BrokenAt(event) = self.integrity {
             let run = &self.run.id;

@@ -108,6 +108,6 @@ pub fn last_stopped_run(session: &Session) -> Result<RunId, Failure> {
             Failure::new(ErrorClass::Refused, NothingStopped).hint("`convoke runs` lists all runs")
         );
     };
-    session.reporter().say(format!("note: resuming {id}: {}", line(&feature)));
+    session.reporter().remark(format!("resuming {id}: {}", line(&feature)));
     Ok(id)
 }
