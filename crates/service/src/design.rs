@@ -9,6 +9,7 @@ mod estimate;
 mod event_loop;
 mod front_end;
 mod ground;
+mod held_run;
 mod hold;
 mod lane;
 mod nested;
@@ -43,6 +44,7 @@ pub use self::estimate::{
     DesignEstimateReport, EstimateRangeReport, WayEstimateReport, estimate_design,
 };
 pub use self::front_end::{DesignFrontEnd, TypedAnswer, UnattendedFrontEnd, WorkerLane};
+pub(crate) use self::held_run::HeldRun;
 pub(crate) use self::hold::{hold_only_run, hold_run};
 pub use self::resume::resume_run;
 pub use self::worker::{report_as_worker, run_worker};

@@ -13,17 +13,18 @@ use convoke_domain::design::walk::{DesignEnding, DesignWalk};
 use convoke_domain::lane::budget::WrittenBudget;
 use convoke_domain::run::{RunId, RunState};
 use convoke_domain::tree::TreeStatus;
+use convoke_engine::design::journal::Journal;
 use convoke_engine::design::run_folder::{RunFolderError, RunFolders};
 
 use super::ending::{DesignOverview, DesignReport, EarlierPlans, EndedDesign, hand_over, withheld};
 use super::event_loop::{self, DesignOutcome};
 use super::front_end::DesignFrontEnd;
-use super::hold::RunHold;
+use super::held_run::HeldRun;
 use super::nested::Caller;
 use super::person::{AnswerFile, Person, read_answers};
 use super::rehearsal::REPLIES;
 use super::stage::{Beginning, Stage, unanswered};
-use super::{DesignError, cost, ground, open_journal, worker};
+use super::{DesignError, cost, ground};
 use crate::failure::{ErrorClass, Failure};
 use crate::lane::PinnedRules;
 use crate::manifest::run_record;
@@ -92,20 +93,22 @@ impl CourseRequest {
         self.answers.as_deref().map(read_answers).transpose().map(drop)
     }
 
-    /// Goes on where the journal ends. However that fails, the run can be resumed. Only the process
-    /// that holds the run does so, and the journal is opened here.
+    /// Goes on where the journal ends. However that fails, the run can be resumed.
     pub(crate) fn go(
         &self,
         session: &Session,
         workspace: &Workspace,
         id: &RunId,
-        _hold: RunHold,
+        held: HeldRun<'_>,
         front_end: &mut dyn DesignFrontEnd,
     ) -> Result<EndedDesign, Failure> {
         let span = tracing::info_span!("design", run = %id);
         let _entered = span.enter();
         let mut ready = None;
-        let go_on = |session: &Session| self.go_on(session, workspace, id, front_end, &mut ready);
+        let HeldRun { journal, events, hold: _hold } = held;
+        let opened = (journal, events);
+        let go_on =
+            |session: &Session| self.go_on(session, workspace, id, opened, front_end, &mut ready);
         let work = TracedWork::design(workspace, id);
         let ended = traced(session, work, go_on, |ended| ended.report.class);
         match &ended {
@@ -130,12 +133,10 @@ impl CourseRequest {
         session: &Session,
         workspace: &Workspace,
         id: &RunId,
+        (journal, events): (Journal<'_>, Vec<Stamped>),
         front_end: &mut dyn DesignFrontEnd,
         began: &mut Option<Ready>,
     ) -> Result<EndedDesign, Failure> {
-        let folders = folders(session)?;
-        worker::wait_for_last(session, &folders, id)?;
-        let (journal, events) = open_journal(workspace, id)?;
         *began = ready(&events).cloned();
         let settings = begun(id, &events)?.clone();
         let earlier = EarlierPlans { plans: earlier_plans(&events) };
