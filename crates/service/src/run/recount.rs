@@ -7,10 +7,10 @@ use convoke_engine::design::kept::hashes;
 use convoke_store::journal::Integrity;
 use serde::Serialize;
 
-use super::integrity::journal_state;
 use super::matters::decisions;
 use super::report::RulesReport;
 use super::show::opened_run;
+use super::state::JournalStateReport;
 use crate::failure::Failure;
 use crate::session::Session;
 
@@ -21,7 +21,8 @@ pub struct RecountReport {
     /// The run's id.
     pub run: String,
     /// `sound`, or the event at which the journal was changed.
-    pub journal: String,
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub journal: JournalStateReport,
     /// The rules that it was counted by.
     #[serde(flatten)]
     pub rules: RulesReport,
@@ -106,7 +107,7 @@ pub fn recount_run(session: &Session, run: Option<&RunId>) -> Result<RecountRepo
         changes.as_ref().filter(|_| is_told).map(|changes| changes_line(changes, rules));
     Ok(RecountReport {
         run: known.run.id.to_string(),
-        journal: journal_state(integrity),
+        journal: integrity.into(),
         rules: RulesReport::new(&known.facts),
         differing,
         reworded,

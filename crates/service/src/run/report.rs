@@ -17,6 +17,7 @@ use super::evidence::RunEvidenceReport;
 use super::matters::MattersReport;
 use super::results::ResultsReport;
 use super::spending::SpendingReport;
+use super::state::{JournalStateReport, RunStateReport};
 use super::timeline::RunTimelineReport;
 use crate::failure::Failure;
 use crate::workspace::refused;
@@ -30,7 +31,8 @@ pub struct RunSummaryReport {
     /// `design`, or `fan` for a fan-out.
     pub kind: &'static str,
     /// `running`, `stopped` or `ended`.
-    pub state: &'static str,
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub state: RunStateReport,
     /// Whether there were warnings; unknown before the end, and of runs of earlier versions.
     pub degraded: Option<bool>,
     /// How many warnings there were.
@@ -46,7 +48,7 @@ pub struct RunSummaryReport {
 impl RunSummaryReport {
     /// Tells whether it is a design that completed.
     pub(crate) fn is_ended_design(&self) -> bool {
-        self.kind == "design" && self.state == RunState::Ended.name()
+        self.kind == "design" && self.state == RunStateReport::Ended
     }
 
     /// Returns the state of the run: `ended, DEGRADED, 2 undecided`.
@@ -92,7 +94,8 @@ pub struct RunShowReport {
     /// The run's id.
     pub run: String,
     /// `running`, `stopped` or `ended`; `unfinished` in a report of a journal's beginning.
-    pub state: &'static str,
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub state: RunStateReport,
     /// The first line of the requested feature.
     pub feature: String,
     /// The request, in its author's words; `None` if the journal does not have it.
@@ -148,7 +151,8 @@ pub struct RunJournalReport {
     /// The value of the hash chain at that event.
     pub hash: String,
     /// `sound`, or the event at which the journal was changed.
-    pub state: String,
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub state: JournalStateReport,
     /// When its first event happened, in milliseconds since 1970.
     pub begun_ms: Option<i64>,
     /// When the last event of the report happened.
