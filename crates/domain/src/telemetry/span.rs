@@ -37,7 +37,7 @@ pub enum AttributeValue {
 pub struct ChatMessage {
     /// `user` or `assistant`.
     pub role: &'static str,
-    /// What was said, uncut.
+    /// The words, uncut.
     pub text: String,
     /// Why an answer ended.
     pub finish_reason: Option<&'static str>,

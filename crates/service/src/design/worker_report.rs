@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::observer::{Observer, Progress};
 
-/// Prints one line of a worker at once, so that it is there even if the worker is killed.
+/// Prints one line of a worker and flushes it, so that it is there even if the worker is killed.
 pub type PrintLine = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// The kind of a message.
