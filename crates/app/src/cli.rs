@@ -248,7 +248,7 @@ impl Cli {
         }
         let Ok(app) = self.app() else { return };
         for line in remarks(&app.session, told) {
-            output.say(&line);
+            output.say(&format!("warning: {line}"));
         }
     }
 

@@ -15,7 +15,7 @@ pub enum Client {
     Cursor,
     /// Gemini CLI.
     Gemini,
-    /// opencode.
+    /// The client `opencode`.
     Opencode,
     /// Qwen Code.
     Qwen,

@@ -59,6 +59,7 @@ pub mod prompt;
 pub mod question_id;
 pub mod quote;
 pub mod reading_order;
+pub mod recount;
 pub mod render;
 pub mod resolution;
 pub mod review;

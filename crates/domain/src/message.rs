@@ -14,7 +14,7 @@ pub enum MessageKind {
     Say,
     /// To one agent.
     Direct,
-    /// A question.
+    /// A message that wants an answer.
     Question,
     /// A piece of work is done.
     Complete,

@@ -54,7 +54,7 @@ pub enum Seen {
         path: String,
         /// The shown lines.
         lines: Lines,
-        /// Their text.
+        /// What the agent saw of them.
         text: ShownText,
     },
     /// The agent requested the file, and the client showed nothing of it.
@@ -136,7 +136,7 @@ impl ShownText {
 /// The present content of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Contents<'a> {
-    /// This text.
+    /// A file that is UTF-8.
     Text(&'a str),
     /// Bytes that are not UTF-8, in the ways in which clients make a text of them.
     Other(&'a [String]),

@@ -58,7 +58,7 @@ pub struct SessionKey(pub u64);
 pub struct SessionAnswer<'a> {
     /// The client that keeps the record.
     pub client: Client,
-    /// The session.
+    /// Which of the client's conversations it belongs to.
     pub session: SessionKey,
     /// The model that answered.
     pub model: Option<&'a str>,
@@ -106,7 +106,7 @@ impl SessionGrouping {
 /// The first day of a sum, as the user writes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UsageSince {
-    /// A day.
+    /// From the beginning of this day on.
     Day(Date),
     /// The last so many days, today included.
     LastDays(u16),

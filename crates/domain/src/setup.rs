@@ -9,7 +9,7 @@ use crate::client::Client;
 pub struct SetupStep {
     /// The absolute path of the file or folder.
     pub path: String,
-    /// The change.
+    /// What Convoke did to it, so that `init --undo` can give it back.
     pub change: SetupChange,
 }
 

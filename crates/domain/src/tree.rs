@@ -77,7 +77,7 @@ pub enum DirtyReason {
     BadSidecarPath,
     /// No list can be read there.
     BadBaselinePath,
-    /// An unknown flag.
+    /// The script was called with a flag that it does not have.
     UnknownFlag,
     /// Another commit is checked out.
     CommitChanged,

@@ -219,7 +219,7 @@ pub enum PlanText<'a> {
     Unreadable {
         /// Its path, as stored.
         file: &'a str,
-        /// Why.
+        /// Why it gives none.
         why: Unreadable,
     },
 }

@@ -27,7 +27,14 @@ fn events(name: &str) -> Vec<Stamped> {
         let line: Value = serde_json::from_str(line).unwrap();
         let (kind, body) = (line["kind"].as_str().unwrap(), line["body"].as_str().unwrap());
         let event = decode(kind, body).unwrap();
-        assert_eq!(encode(&event), (encode(&event).0, body.to_owned()), "it is written as it was");
+        let (kind_now, body_now) = encode(&event);
+        // How a worker ended was a line of text; now it is facts.
+        let is_line = kind == "worked" && body.starts_with("{\"line\":");
+        if is_line {
+            assert_eq!(decode(kind_now, &body_now).unwrap(), event);
+        } else {
+            assert_eq!((kind_now, body_now.as_str()), (kind, body), "it is written as it was");
+        }
         Stamped { at: line["at_ms"].as_i64().unwrap(), event }
     };
     fixture(&format!("{name}.jsonl")).lines().map(read).collect()

@@ -26,10 +26,13 @@ impl Observer for Notes {
     fn observe(&self, _source: Option<&str>, progress: &Progress) {
         let line = match progress {
             Progress::Message(text) => text.clone(),
-            Progress::Warning(text) => format!("warning: {text}"),
-            Progress::Hint(_) | Progress::Note(_) | Progress::Lane(_) | Progress::LaneOver => {
-                return;
-            }
+            Progress::Remark(text) => format!("note: {text}"),
+            Progress::Warning(text) | Progress::TelemetryLost(text) => format!("warning: {text}"),
+            Progress::Hint(_)
+            | Progress::Note(_)
+            | Progress::Aside(_)
+            | Progress::Lane(_)
+            | Progress::LaneOver => return,
         };
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         if lines.len() < MOST {

@@ -1,9 +1,9 @@
 //! Resources: artifacts of designs under an address. `run_result` shows the same in pages.
 
-use convoke_domain::run::{RunId, RunState};
+use convoke_domain::run::RunId;
 use convoke_service::background::run_output;
 use convoke_service::failure::with_causes;
-use convoke_service::run::list_designs;
+use convoke_service::run::{RunStateReport, list_designs};
 use rmcp::ErrorData;
 use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 use serde_json::json;
@@ -23,7 +23,7 @@ pub(crate) fn list(desk: &Desk) -> Vec<Resource> {
         return Vec::new();
     }
     let runs = list_designs(&desk.session).unwrap_or_default();
-    let ended = runs.into_iter().filter(|run| run.state == RunState::Ended.name()).take(MOST);
+    let ended = runs.into_iter().filter(|run| run.state == RunStateReport::Ended).take(MOST);
     ended
         .map(|run| {
             let feature: String = run.feature.chars().take(80).collect();

@@ -1,6 +1,7 @@
 //! Two runs side by side, or a run and the plan of one agent alone: figures, findings that only one
 //! has, and both plans.
 
+use convoke_domain::design::tally::FindingVerdict;
 use convoke_service::run::{
     CompareReport, CompareSideReport, ComparedFindingReport, ComparedRunReport, RunComparisonReport,
 };
@@ -29,8 +30,8 @@ pub fn compare_runs(report: &RunComparisonReport) -> Markup {
                 @for pair in shared {
                     li {
                         (pair.first.id) " and " (pair.second.id) ": " (plain(&pair.first.title)) " ("
-                        (pair.first.verdict.unwrap_or("not voted on")) ", "
-                        (pair.second.verdict.unwrap_or("not voted on")) ")"
+                        (pair.first.verdict.map_or("not voted on", FindingVerdict::word)) ", "
+                        (pair.second.verdict.map_or("not voted on", FindingVerdict::word)) ")"
                     }
                 }
             }
@@ -42,7 +43,8 @@ pub fn compare_runs(report: &RunComparisonReport) -> Markup {
 /// Shows a run beside the plan that one agent wrote alone.
 pub fn compare_with_single_pass(report: &CompareReport) -> Markup {
     let CompareReport { run, panel, single, findings, .. } = report;
-    let accepted = findings.iter().filter(|finding| finding.verdict == Some("accepted")).count();
+    let accepted =
+        findings.iter().filter(|finding| finding.verdict == Some(FindingVerdict::Accepted)).count();
     html! {
         link rel="stylesheet" href=(RUN_STYLE_PATH);
         h1 { "A run and its single pass" }
@@ -189,7 +191,7 @@ fn finding_line(run: &str, finding: &ComparedFindingReport) -> Markup {
     html! {
         li data-row {
             a href={ (run_path(run)) "#" (finding.id) } { (finding.id) } " " (plain(&finding.title))
-            " (" (finding.verdict.unwrap_or("not voted on")) ")"
+            " (" (finding.verdict.map_or("not voted on", FindingVerdict::word)) ")"
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The list of designs.
 
-use convoke_service::run::RunSummaryReport;
+use convoke_service::run::{RunStateReport, RunSummaryReport};
 use maud::{Markup, html};
 
 use crate::components::{empty, number, time};
@@ -23,7 +23,7 @@ pub fn designs_page(runs: &[RunSummaryReport], from: usize) -> Markup {
                     th scope="col" { "Undecided" } th scope="col" { "Began" } th scope="col" { "Run" } } }
                 tbody { @for run in shown { tr data-row {
                     th scope="row" { a href={ "/runs/" (run.run) } { (run.feature) } }
-                    td { span.tag.good[run.state == "ended"].info[run.state == "running"].warn[run.state == "stopped"] { (run.state) } }
+                    td { span.tag.good[run.state == RunStateReport::Ended].info[run.state == RunStateReport::Running].warn[run.state == RunStateReport::Stopped] { (run.state) } }
                     td { (count(run.warnings)) }
                     td { (count(run.undecided)) }
                     td { (time(&run.started_at)) }

@@ -5,6 +5,7 @@ use convoke_service::now::{
     AgentsNowReport, BudgetTodayReport, LiveDesignReport, LiveLaneReport, NowReport,
     SpendingTodayReport, TreeNowReport, TreeNowState,
 };
+use convoke_service::run::RunStateReport;
 use convoke_service::status::ClientHooks;
 use maud::{Markup, html};
 
@@ -186,7 +187,7 @@ fn designs(designs: &[LiveDesignReport], access: Access) -> Markup {
 }
 
 fn design_card(design: &LiveDesignReport, access: Access) -> Markup {
-    let is_running = design.state == "running";
+    let is_running = design.state == RunStateReport::Running;
     html! {
         li.card #{ "design-" (design.run) } data-row {
             h3 { a href={ "/runs/" (design.run) } { (design.feature) } }

@@ -17,7 +17,7 @@ mod sketches;
 mod summary;
 
 use convoke_service::now::LiveLaneReport;
-use convoke_service::run::{RunShowReport, RunTimelineReport};
+use convoke_service::run::{RunShowReport, RunStateReport, RunTimelineReport};
 use maud::{Markup, html};
 
 pub use self::cost::cost;
@@ -159,7 +159,7 @@ fn places() -> Markup {
 
 /// Returns the button that stops a run which a process works on.
 fn stop_link(page: &RunPage<'_>) -> Markup {
-    let is_running = page.report.state == "running" && page.access == Access::Full;
+    let is_running = page.report.state == RunStateReport::Running && page.access == Access::Full;
     html! {
         @if is_running {
             p { a.button.danger href={ (run_path(&page.report.run)) "/stop" } { "Stop the design…" } }

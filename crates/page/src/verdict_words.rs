@@ -1,5 +1,6 @@
 //! Results of votes in words, the same in pages and comments.
 
+use convoke_domain::design::tally::FindingVerdict;
 use convoke_service::run::{JudgeVotesReport, PanelFindingReport};
 
 /// The option that the synthesis chose.
@@ -22,7 +23,7 @@ pub(crate) fn judges_in_words(votes: &JudgeVotesReport) -> String {
 pub(crate) fn findings_in_words(findings: &[PanelFindingReport]) -> String {
     let accepted = |in_scope: bool| {
         let is_accepted = |finding: &&PanelFindingReport| {
-            finding.in_scope == in_scope && finding.verdict == Some("accepted")
+            finding.in_scope == in_scope && finding.verdict == Some(FindingVerdict::Accepted)
         };
         findings.iter().filter(is_accepted).count()
     };

@@ -123,7 +123,7 @@ pub fn start_run(
         }
     };
     let kept = folders.open(&run)?;
-    let budget = kept.request.budget.as_deref().and_then(|text| WrittenBudget::parse(text).ok());
+    let budget = kept.budget()?;
     // A server that was killed after it chose the id has started nothing.
     if !was_started_before || !kept.was_ever_started(session.now()) {
         let words = request.work.words(&session.project, &run, budget.as_ref());

@@ -147,7 +147,7 @@ enum ConfigError {
 pub fn list_config(session: &Session) -> Result<Vec<ConfigEntry>, Failure> {
     let places = Places::read(session)?;
     for remark in &places.remarks {
-        session.reporter().say(format!("note: {DESIGN_YAML}: {remark}"));
+        session.reporter().remark(format!("{DESIGN_YAML}: {remark}"));
     }
     Ok(catalog().iter().map(|key| entry(key, &places)).collect())
 }
@@ -272,8 +272,8 @@ pub fn set_config(
     })?;
     session.settings.forget();
     if request.file == ConfigTarget::Local && is_shown(&session.project, LOCAL_FILE) {
-        let words = "note: git does not ignore convoke.local.toml; do not commit it";
-        session.reporter().say(words);
+        let words = "git does not ignore convoke.local.toml; do not commit it";
+        session.reporter().remark(words);
     }
     let holds = Places::read(session)?.find(&key);
     let overridden =

@@ -9,6 +9,7 @@ mod estimate;
 mod event_loop;
 mod front_end;
 mod ground;
+mod held_run;
 mod hold;
 mod lane;
 mod nested;
@@ -22,6 +23,7 @@ mod set_up;
 mod stage;
 mod watched;
 mod worker;
+mod worker_report;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -42,9 +44,11 @@ pub use self::estimate::{
     DesignEstimateReport, EstimateRangeReport, WayEstimateReport, estimate_design,
 };
 pub use self::front_end::{DesignFrontEnd, TypedAnswer, UnattendedFrontEnd, WorkerLane};
+pub(crate) use self::held_run::HeldRun;
 pub(crate) use self::hold::{hold_only_run, hold_run};
 pub use self::resume::resume_run;
-pub use self::worker::run_worker;
+pub use self::worker::{report_as_worker, run_worker};
+pub use self::worker_report::PrintLine;
 use crate::failure::{ErrorClass, Failure};
 use crate::workspace::Workspace;
 
@@ -61,7 +65,17 @@ pub(crate) fn open_journal<'w>(
 }
 
 fn journal_failed(error: JournalError) -> Failure {
-    Failure::new(ErrorClass::Prerequisite, DesignError::Journal(Box::new(error)))
+    let hint = journal_hint(&error);
+    Failure::new(ErrorClass::Prerequisite, DesignError::Journal(Box::new(error))).maybe_hint(hint)
+}
+
+/// Returns the next step for a journal with an event that this program cannot read.
+pub(crate) fn journal_hint(error: &JournalError) -> Option<String> {
+    let is_foreign = matches!(error, JournalError::Codec(_));
+    is_foreign.then(|| {
+        "a later version of Convoke wrote the event, or the store is damaged: `convoke store check`"
+            .to_owned()
+    })
 }
 
 /// Returns how long a lane may take, and how long it may be silent.

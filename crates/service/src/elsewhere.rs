@@ -17,12 +17,6 @@ use crate::workspace::{Workspace, refused};
 /// Returns at most one line about each: other branches, rules of branches that are gone, other
 /// folders, and a repository that the folder only points to. Each has the command that helps. Nothing
 /// is brought here without that command: anyone can imitate a repository.
-fn lines(session: &Session, workspace: &Workspace) -> Result<Vec<String>, Failure> {
-    let lines = facts(session, workspace)?;
-    Ok(lines.into_iter().map(|line| format!("note: {line}")).collect())
-}
-
-/// Returns the same lines for a report, without a word before them.
 pub(crate) fn facts(session: &Session, workspace: &Workspace) -> Result<Vec<String>, Failure> {
     let lines = [
         branches(workspace)?,
@@ -94,14 +88,14 @@ fn unproven(session: &Session) -> Option<String> {
 /// Tells where else there are open tasks, in every front end.
 pub(crate) fn say(session: &Session, workspace: &Workspace) -> Result<(), Failure> {
     let reporter = session.reporter();
-    lines(session, workspace)?.into_iter().for_each(|line| reporter.say(line));
+    facts(session, workspace)?.into_iter().for_each(|line| reporter.remark(line));
     Ok(())
 }
 
 /// Tells where else there are open tasks, beside text only.
 pub(crate) fn note(session: &Session, workspace: &Workspace) -> Result<(), Failure> {
     let reporter = session.reporter();
-    lines(session, workspace)?.into_iter().for_each(|line| reporter.note(line));
+    facts(session, workspace)?.into_iter().for_each(|line| reporter.aside(line));
     Ok(())
 }
 

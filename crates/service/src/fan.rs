@@ -27,6 +27,7 @@ pub use self::forecast::{FanForecastReport, forecast_fan};
 pub use self::listing::FanInput;
 pub use self::report::{FanReport, FanResultLine};
 pub use self::show::{resolve_fan, show_fan, show_fan_results};
+use crate::design::journal_hint;
 use crate::failure::{ErrorClass, Failure};
 use crate::lane::{PinnedRules, TreeWatching};
 use crate::workspace::Workspace;
@@ -176,8 +177,10 @@ pub trait FanFrontEnd {
 
 /// Opens a fan-out's journal.
 fn open_fan_journal<'w>(workspace: &'w Workspace, id: &RunId) -> Result<FanJournal<'w>, Failure> {
-    FanJournal::open(&*workspace.store, id.clone())
-        .map_err(|error| Failure::new(ErrorClass::Prerequisite, error))
+    FanJournal::open(&*workspace.store, id.clone()).map_err(|error| {
+        let hint = journal_hint(&error);
+        Failure::new(ErrorClass::Prerequisite, error).maybe_hint(hint)
+    })
 }
 
 fn purpose(run: &RunId) -> Purpose {

@@ -112,7 +112,9 @@ pub fn run_record(
     RunRecord::of_run(run, facts, progress).map_err(|error| {
         let hint = match &error {
             RecordError::Unfinished { run } => format!("resume it: `convoke resume {run}`"),
-            RecordError::Differs { run, .. } | RecordError::OtherRules { run, .. } => {
+            RecordError::Differs { run, .. }
+            | RecordError::OtherRules { run, .. }
+            | RecordError::Reworded { run, .. } => {
                 format!("compare the journal: `convoke recount {run}`")
             }
         };

@@ -202,8 +202,8 @@ pub fn mcp_entry_status(
         None => (false, None),
         Some(ServerEntry::Own { program }) => (true, Some(program)),
         Some(ServerEntry::Foreign) => {
-            session.reporter().say(format!(
-                "note: {path} keeps a server named `convoke` that Convoke did not write"
+            session.reporter().remark(format!(
+                "{path} keeps a server named `convoke` that Convoke did not write"
             ));
             (false, None)
         }
@@ -284,7 +284,7 @@ pub fn install_mcp_entry(
     };
     let planned = put(settings_file::read(&path)?.as_deref())?;
     if let Some(remark) = remark {
-        session.reporter().say(format!("note: {remark}"));
+        session.reporter().remark(remark);
     }
     if rehearsal == DryRun::DryRun {
         let path = path.display().to_string();

@@ -249,8 +249,8 @@ fn note_not_sent(session: &Session, here: &Scope, to: &AgentName, mentioned: Vec
     let names = Addressees { to: None, mentions }.shortest(here);
     if !names.is_empty() {
         let list = names.iter().map(|name| format!("@{name}")).collect::<Vec<_>>().join(", ");
-        session.reporter().say(format!(
-            "note: the message is only to @{to}; it does not reach {list}, which the text mentions"
+        session.reporter().remark(format!(
+            "the message is only to @{to}; it does not reach {list}, which the text mentions"
         ));
     }
 }
@@ -270,12 +270,12 @@ fn note_addressees(
     })?;
     let reporter = session.reporter();
     if to.is_none() && mentions.is_empty() {
-        reporter.say(
-            "note: no agent is mentioned: stored as a note, in no inbox; \
+        reporter.remark(
+            "no agent is mentioned: stored as a note, in no inbox; \
              use `@NAME` in the text or `--to NAME`",
         );
     } else if !wakes(said.hop) {
-        reporter.say(format!("note: {}", wake_limit_note(said)));
+        reporter.remark(format!("{}", wake_limit_note(said)));
     }
     Ok(())
 }
@@ -290,8 +290,8 @@ pub fn note_stranger(
     if !agent.is_human() && workspace.store.agent(scope, agent).map_err(refused)?.is_none() {
         let nearest = nearest_agent(workspace, scope, agent)?;
         let nearest = nearest.map_or_else(String::new, |words| format!("; {words}"));
-        session.reporter().say(format!(
-            "note: there is no agent `{agent}` on {} in {} yet{nearest}",
+        session.reporter().remark(format!(
+            "there is no agent `{agent}` on {} in {} yet{nearest}",
             scope.branch, scope.project
         ));
     }
@@ -314,8 +314,8 @@ fn note_without_session(
     let sessions = workspace.store.sessions(&scope.project).map_err(refused)?;
     let is_its = |address: &Address| address.scope == *scope && address.agent == *agent;
     if !has_own && !sessions.iter().any(|session| is_its(&session.agent)) {
-        session.reporter().say(format!(
-            "note: no session here is @{agent}; this project's sessions belong to @{bound}"
+        session.reporter().remark(format!(
+            "no session here is @{agent}; this project's sessions belong to @{bound}"
         ));
     }
     Ok(())

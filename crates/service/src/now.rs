@@ -18,7 +18,7 @@ pub use self::tree::{TreeNowReport, TreeNowState, tree_now, with_tree};
 use crate::agents::{AgentReport, AgentsRequest, HealthSource, agents};
 use crate::failure::Failure;
 use crate::lane::{day, is_paid, read_pulse, running_in};
-use crate::run::worked_on;
+use crate::run::{RunStateReport, worked_on};
 use crate::session::Session;
 use crate::settings::lane as lane_settings;
 use crate::status::{ClientHooks, hooks_of_clients};
@@ -82,7 +82,8 @@ pub struct LiveDesignReport {
     /// The run's id, which `convoke show`, `resume` and `recount` take.
     pub run: String,
     /// `running` or `stopped`.
-    pub state: &'static str,
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub state: RunStateReport,
     /// The first line of the requested feature.
     pub feature: String,
     /// When it began.
@@ -209,7 +210,7 @@ fn designs(session: &Session, workspace: &Workspace) -> Result<Vec<LiveDesignRep
         let sum = Sum::of_all(&store.lanes(query).map_err(refused)?);
         Ok(LiveDesignReport {
             run: run.id.to_string(),
-            state: run.state.seen(&run.id, &works).name(),
+            state: run.state.seen(&run.id, &works).into(),
             feature: run.feature.clone(),
             started_at: run.started_at.to_string(),
             events: run.last_seq,

@@ -11,8 +11,14 @@ pub enum Progress {
     Note(String),
     /// A step of the work that every front end shows.
     Message(String),
+    /// Something to know that every front end shows as a remark.
+    Remark(String),
+    /// A remark that a front end which only prints data leaves out.
+    Aside(String),
     /// Something went wrong that does not end the use case.
     Warning(String),
+    /// The warning that a collector did not take all telemetry.
+    TelemetryLost(String),
     /// The remedy for the last warning or note.
     Hint(String),
     /// An event of a client; a terminal shows it as a note.
@@ -51,8 +57,12 @@ impl QuietObserver {
 impl Observer for QuietObserver {
     fn observe(&self, source: Option<&str>, progress: &Progress) {
         match progress {
-            Progress::Note(_) | Progress::Lane(_) | Progress::LaneOver => {}
-            Progress::Message(_) | Progress::Warning(_) | Progress::Hint(_) => {
+            Progress::Note(_) | Progress::Aside(_) | Progress::Lane(_) | Progress::LaneOver => {}
+            Progress::Message(_)
+            | Progress::Remark(_)
+            | Progress::Warning(_)
+            | Progress::TelemetryLost(_)
+            | Progress::Hint(_) => {
                 self.observer.observe(source, progress);
             }
         }
@@ -85,6 +95,16 @@ impl Reporter {
     /// Tells a step of the work.
     pub fn say(&self, text: impl Into<String>) {
         self.tell(&Progress::Message(text.into()));
+    }
+
+    /// Tells something to know. The front end marks it as a remark.
+    pub fn remark(&self, text: impl Into<String>) {
+        self.tell(&Progress::Remark(text.into()));
+    }
+
+    /// Tells something to know, beside text only.
+    pub fn aside(&self, text: impl Into<String>) {
+        self.tell(&Progress::Aside(text.into()));
     }
 
     /// Reports a problem that does not end the use case.

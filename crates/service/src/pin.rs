@@ -247,15 +247,15 @@ pub(crate) fn add(
     let is_same = |pin: &&Pin| pin.plan.is_none() && pin.text == *new.text;
     if let Some(same) = holding.iter().find(is_same).filter(|_| new.plan.is_none()) {
         let id = same.id;
-        session.reporter().say(format!(
-            "note: rule {id} says the same and is in force here; `convoke pin rm {id}` removes it"
+        session.reporter().remark(format!(
+            "rule {id} says the same and is in force here; `convoke pin rm {id}` removes it"
         ));
     }
     let pin = store.add_pin(scope, new, session.now()).map_err(refused)?;
     let holds = store.pins(scope, session.now()).map_err(refused)?;
     let report = PinReport::new(&pin, &holds, None, wake::settings_for_hook(session).0.clock);
     if !report.holds {
-        session.reporter().say("note: the task is closed, so the rule is not in force");
+        session.reporter().remark("the task is closed, so the rule is not in force");
     }
     Ok(report)
 }

@@ -233,6 +233,6 @@ pub fn merge_project(
 fn note_renamed(session: &Session, merged: &MergedProject) {
     let reporter = session.reporter();
     for (branch, old, new) in &merged.renamed {
-        reporter.say(format!("note: `{old}` on {branch} was taken; the task is now `{new}`"));
+        reporter.remark(format!("`{old}` on {branch} was taken; the task is now `{new}`"));
     }
 }

@@ -63,8 +63,8 @@ pub fn pack_repository(
     let report = RepositoryPackReport::new(&survey, &pack, request.layout, budget, vocabulary);
     tell(session, &survey);
     if !survey.has_hit() {
-        session.reporter().say(
-            "note: no file, name or commit has a word of the feature; the pack shows what changed \
+        session.reporter().remark(
+            "no file, name or commit has a word of the feature; the pack shows what changed \
              recently",
         );
     }
@@ -136,7 +136,7 @@ fn tell(session: &Session, survey: &RepositorySurvey) {
     }
     if survey.unnamed > 0 {
         let count = survey.unnamed;
-        reporter.note(format!("note: {count} file names cannot be cited: they are not plain text"));
+        reporter.aside(format!("{count} file names cannot be cited: they are not plain text"));
     }
     if survey.is_cut {
         let count = survey.files.len();

@@ -20,6 +20,7 @@ mod results;
 mod show;
 mod single_pass;
 mod spending;
+mod state;
 mod timeline;
 
 pub use self::at_hand::{JournalAtHand, ReportVerdict, journal_at_hand};
@@ -60,6 +61,7 @@ pub use self::results::{
 };
 pub use self::show::{replay_run, show_artifact, show_run, show_run_at};
 pub use self::spending::{SpendingReport, SpendingRow};
+pub use self::state::{JournalStateReport, RunStateReport};
 pub use self::timeline::{
     LaneBarReport, RunEventReport, RunTimelineReport, RunWaitReport, StepSpanReport,
 };

@@ -106,7 +106,7 @@ fn show(
     let found = library(session, &settings(session)?).look_for(id, pinned.as_deref());
     let reporter = session.reporter();
     for (path, reason) in &found.passed_over {
-        reporter.say(format!("note: Convoke skipped `{}`: {reason}", path.display()));
+        reporter.remark(format!("Convoke skipped `{}`: {reason}", path.display()));
     }
     let skill = found.skill.ok_or_else(|| not_found(id))?;
     Ok(report(id, &skill, pinned, part))

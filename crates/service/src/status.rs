@@ -5,7 +5,7 @@ mod mcp;
 
 use convoke_domain::client::Client;
 use convoke_domain::lane::ledger::{LaneEntry, Sum};
-use convoke_domain::run::{RunId, RunState};
+use convoke_domain::run::RunId;
 use convoke_domain::scope::AgentName;
 use convoke_engine::client::adapter;
 use convoke_engine::git::checkout;
@@ -21,7 +21,7 @@ use crate::init::plans;
 use crate::lane::{LaneList, day, is_paid, list, read_pulse};
 use crate::next_command::{NextCommand, ProjectState, next_commands};
 use crate::replica::{StoreCopyReport, copy_report};
-use crate::run::{RunSummaryReport, is_rehearsal, list_runs};
+use crate::run::{RunStateReport, RunSummaryReport, is_rehearsal, list_runs};
 use crate::session::Session;
 use crate::settings::lane;
 use crate::task::{TaskDesk, TaskPlace, TaskProgress, task_progress};
@@ -110,7 +110,8 @@ pub struct OpenDesign {
     /// The run's id, which `convoke show`, `resume` and `recount` take.
     pub run: String,
     /// `running` or `stopped`.
-    pub state: &'static str,
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub state: RunStateReport,
     /// The first line of the requested feature.
     pub feature: String,
     /// How long ago it began, in milliseconds.
@@ -166,7 +167,7 @@ pub fn status(session: &Session) -> Result<StatusReport, Failure> {
     let (with, without): (Vec<_>, Vec<_>) = there.iter().partition(|client| is_installed(client));
     let lacks_hooks = with.is_empty();
     let without_hooks = without.iter().filter(|client| Client::WITH_HOOKS.contains(client));
-    let stopped = designs.iter().find(|run| run.state == RunState::Stopped.name());
+    let stopped = designs.iter().find(|run| run.state == RunStateReport::Stopped);
     let state = ProjectState {
         current: tasks.current.clone(),
         waiting: missed_folder(session, &workspace)?.map(|folder| folder.command),
@@ -257,8 +258,8 @@ fn designs(
     // A refused run has nothing to go on with, and neither has a rehearsal that was stopped.
     let is_rehearsal = |run: &str| RunId::parse(run).is_ok_and(|run| is_rehearsal(session, &run));
     let is_open = |run: &RunSummaryReport| {
-        run.state == RunState::Running.name()
-            || run.state == RunState::Stopped.name() && !is_rehearsal(&run.run)
+        run.state == RunStateReport::Running
+            || run.state == RunStateReport::Stopped && !is_rehearsal(&run.run)
     };
     let open = runs.into_iter().filter(is_open);
     let report = |run: RunSummaryReport| {

@@ -17,7 +17,7 @@ use crate::session::Session;
 use crate::workspace::Workspace;
 
 /// The start of the warning that not everything was sent.
-pub(crate) const NOT_SENT: &str = "cannot send all telemetry";
+const NOT_SENT: &str = "cannot send all telemetry";
 
 /// Whether the user asks for telemetry of this command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -52,9 +52,9 @@ impl Telemetry {
         self.recorder.as_ref()?.worker_parent()
     }
 
-    /// Takes in the messages of a worker process: it has warned already that a collector fails.
-    pub(crate) fn hear_worker(&self, said: &str) {
-        if let Some(recorder) = self.recorder.as_ref().filter(|_| said.contains(NOT_SENT)) {
+    /// Keeps the warning back that a collector fails: a worker process has given it.
+    pub(crate) fn stay_silent(&self) {
+        if let Some(recorder) = &self.recorder {
             recorder.stay_silent();
         }
     }

@@ -170,7 +170,7 @@ struct OpenedWorkspace {
 impl OpenedWorkspace {
     fn told(self, session: &Session) -> Workspace {
         if let Some(note) = self.note {
-            session.reporter().say(format!("note: {note}"));
+            session.reporter().remark(note);
         }
         self.workspace
     }
@@ -332,7 +332,7 @@ pub fn reader(named: Option<&AgentName>, session: &Session) -> Result<AgentName,
             let agent = wake::settings_for_hook(session).0.agent;
             let reader = agent.map_or_else(default_agent, |(agent, _)| agent);
             let why = failure.error;
-            session.reporter().say(format!("note: {why}; this is what @{reader} reads"));
+            session.reporter().remark(format!("{why}; this is what @{reader} reads"));
             Ok(reader)
         }
         known => known,

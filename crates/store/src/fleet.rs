@@ -20,7 +20,7 @@ pub struct NewFleetLane<'a> {
     pub queue: &'a str,
     /// What the worker needs beside the prompt, as JSON.
     pub request: &'a str,
-    /// The prompt.
+    /// What the agent receives. It stays in the store: Temporal never sees it.
     pub prompt: &'a str,
     /// The limit for several lanes.
     pub permit: PermitLimit<'a>,
@@ -86,7 +86,7 @@ impl FleetLaneState {
 /// A lane as the store has it, without its prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FleetLane {
-    /// Its id.
+    /// The id that submitter and workers name it by.
     pub id: String,
     /// The project that it belongs to.
     pub project: String,
@@ -147,7 +147,7 @@ pub enum BeginAnswer {
     Begun {
         /// The lane that the worker runs.
         lane: Box<FleetLane>,
-        /// Its prompt.
+        /// What its agent receives.
         prompt: String,
     },
     /// The attempt comes too late.
@@ -159,14 +159,14 @@ pub enum BeginAnswer {
 pub struct FleetEvent {
     /// Where it is among all lines of its lane; readers continue after it.
     pub place: EventPlace,
-    /// The line.
+    /// What the worker printed, without the line ending.
     pub line: String,
 }
 
 /// The place of a line among all lines of its lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct EventPlace {
-    /// The generation.
+    /// Which submission of the lane it belongs to.
     pub generation: u64,
     /// The attempt of the generation.
     pub attempt: u64,
@@ -205,7 +205,7 @@ pub struct FleetWorker {
     pub process: String,
     /// Its name, which other processes may have as well.
     pub name: String,
-    /// The machine.
+    /// The machine that it runs on, as it calls itself.
     pub machine: String,
     /// The number of the process on its machine.
     pub pid: u32,

@@ -18,9 +18,9 @@ pub enum SearchKind {
     Run,
     /// A finding of a review in a design.
     Finding,
-    /// A task.
+    /// A task, by its content.
     Task,
-    /// A message.
+    /// A message, by its text.
     Message,
 }
 

@@ -24,10 +24,10 @@ pub enum PasswordChange {
     Always,
 }
 
-/// An invitation.
+/// What an owner offers a person who may join the team.
 #[derive(Debug, Clone, Copy)]
 pub struct Invitation<'a> {
-    /// The member.
+    /// Who may join the team.
     pub member: &'a MemberName,
     /// The projects that the member may use besides those of earlier invitations.
     pub projects: &'a [String],
@@ -49,7 +49,7 @@ pub struct InvitedMember {
 /// A member of the team.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TeamMember {
-    /// The name.
+    /// The name by which the owner invited the member.
     pub name: String,
     /// The projects that the member may use, as far as the reader may, too.
     pub projects: Vec<String>,
@@ -80,7 +80,7 @@ pub struct AuditEntry {
     pub at: Timestamp,
     /// The member whose connection wrote; empty for the owner.
     pub member: String,
-    /// The project.
+    /// The project whose rows changed.
     pub project: String,
     /// What was done: `insert`, `update`, `delete`, `invite` or `revoke`.
     pub action: String,

@@ -70,9 +70,14 @@ struct Heard {
 impl Observer for Heard {
     fn observe(&self, _source: Option<&str>, progress: &Progress) {
         let words = match progress {
-            Progress::Message(text) | Progress::Warning(text) => text.clone(),
+            Progress::Message(text) | Progress::Warning(text) | Progress::TelemetryLost(text) => {
+                text.clone()
+            }
+            Progress::Remark(text) => format!("note: {text}"),
             Progress::Hint(text) => format!("hint: {text}"),
-            Progress::Note(_) | Progress::Lane(_) | Progress::LaneOver => return,
+            Progress::Note(_) | Progress::Aside(_) | Progress::Lane(_) | Progress::LaneOver => {
+                return;
+            }
         };
         if let Ok(mut heard) = self.words.lock() {
             heard.push(words);

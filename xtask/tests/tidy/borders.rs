@@ -25,6 +25,74 @@ fn use_cases_know_no_front_end() {
     }
 }
 
+// Rules, effects and storage know no command line either.
+#[test]
+fn only_the_program_parses_a_command_line() {
+    for krate in ["domain", "guard", "store", "engine"] {
+        let folder = xtask::root().join("crates").join(krate);
+        let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+        let manifest: Table = manifest.parse().unwrap();
+        for table in ["dependencies", "dev-dependencies", "build-dependencies"] {
+            let names = manifest.get(table).and_then(|table| table.as_table());
+            assert!(names.is_none_or(|names| !names.contains_key("clap")), "{krate}: {table}");
+        }
+        for path in files(&folder.join("src"), ".rs") {
+            let text = fs::read_to_string(&path).unwrap();
+            assert!(!text.contains("clap::"), "{} uses clap", relative(&path));
+        }
+    }
+}
+
+/// Returns the string literals of a source, up to its tests, that begin with one of these words.
+fn literals<'t>(text: &'t str, words: &[&str]) -> Vec<&'t str> {
+    let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+    let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+    let has = |line: &&str| words.iter().any(|word| line.contains(&format!("\"{word}")));
+    lines.filter(has).collect()
+}
+
+// How grave a message is is part of its type. Each front end has its own way to show that.
+#[test]
+fn messages_do_not_name_their_level() {
+    let levels = ["note: ", "warning: "];
+    for krate in ["service", "engine"] {
+        for path in files(&xtask::root().join("crates").join(krate).join("src"), ".rs") {
+            let text = fs::read_to_string(&path).unwrap();
+            let found = literals(&text, &levels);
+            assert!(is_of_tests(&path) || found.is_empty(), "{}: {found:?}", relative(&path));
+        }
+    }
+    assert_eq!(literals("say(\"note: x\")\n// \"note: y\"\n\"a note: z\"", &levels).len(), 1);
+}
+
+// Other programs parse these words. Each is written in few places, so that a change of a rule
+// cannot change one by accident.
+#[test]
+fn contract_words_are_written_in_few_places() {
+    let listed: [(&str, &[&str]); 4] = [
+        ("DESIGN_HEAVY=", &["crates/domain/src/design/heavy.rs"]),
+        (
+            "PREFLIGHT_",
+            &["crates/domain/src/design/setup.rs", "crates/service/src/compat/preflight.rs"],
+        ),
+        ("ENTRY_GATE=", &["crates/domain/src/design/setup/entry_gate.rs"]),
+        ("GATE_ERROR=", &["crates/domain/src/design/setup/entry_gate.rs"]),
+    ];
+    for (word, known) in listed {
+        let folders = ["domain", "engine", "service", "app", "mcp", "web", "page"];
+        let folders = folders.map(|krate| xtask::root().join("crates").join(krate).join("src"));
+        let mut found = Vec::new();
+        for path in folders.iter().flat_map(|folder| files(folder, ".rs")) {
+            let text = fs::read_to_string(&path).unwrap();
+            if !is_of_tests(&path) && !literals(&text, &[word]).is_empty() {
+                found.push(relative(&path));
+            }
+        }
+        found.sort();
+        assert_eq!(found, known, "{word}");
+    }
+}
+
 /// Tells whether a file below `src` holds tests alone.
 fn is_of_tests(path: &Path) -> bool {
     path.with_extension("").components().any(|part| part.as_os_str() == "tests")
@@ -90,13 +158,15 @@ fn front_ends_leave_effects_to_use_cases() {
         "convoke_engine::editor",
         "convoke_engine::{",
     ];
-    for folder in ["crates/app/src/cli", "crates/mcp/src", "crates/web/src"] {
-        for path in files(&xtask::root().join(folder), ".rs") {
-            let text = fs::read_to_string(&path).unwrap();
-            let code = text.split("#[cfg(test)]").next().unwrap_or_default();
-            let used = forbidden.iter().find(|word| code.contains(**word));
-            assert!(is_of_tests(&path) || used.is_none(), "{} uses {used:?}", relative(&path));
-        }
+    let folders = ["crates/app/src/cli", "crates/mcp/src", "crates/web/src"];
+    let folders = folders.iter().flat_map(|folder| files(&xtask::root().join(folder), ".rs"));
+    // A long-running command has a file of its own beside the folder of commands.
+    let alone = ["crates/app/src/server.rs", "crates/app/src/dashboard.rs"];
+    for path in folders.chain(alone.map(|path| xtask::root().join(path))) {
+        let text = fs::read_to_string(&path).unwrap();
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        let used = forbidden.iter().find(|word| code.contains(**word));
+        assert!(is_of_tests(&path) || used.is_none(), "{} uses {used:?}", relative(&path));
     }
 }
 

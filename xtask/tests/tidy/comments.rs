@@ -6,8 +6,7 @@ use super::{files, relative};
 
 /// How many comments of each crate restate a name. Say what a caller must know instead, such as units,
 /// invariants, or when a value is absent, and lower the number; nothing may be added.
-const RESTATING: [(&str, usize); 6] =
-    [("app", 7), ("domain", 40), ("engine", 8), ("fleet", 6), ("service", 23), ("store", 12)];
+const RESTATING: [(&str, usize); 3] = [("app", 7), ("fleet", 6), ("service", 23)];
 
 /// Words that add nothing to a name.
 const EMPTY: [&str; 7] = ["the", "its", "a", "an", "their", "this", "one"];

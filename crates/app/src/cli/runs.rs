@@ -255,20 +255,24 @@ impl RecountArgs {
                 output.data(&format!("journal: {}\n", report.journal))?;
                 if let Some(difference) = &report.rules_difference {
                     output.data(&format!("rules: {difference}\n"))?;
-                    if let Some(changes) = &report.verdicts_line {
-                        output.data(&format!("verdicts: {changes}\n"))?;
-                    }
+                }
+                if let Some(changes) = &report.verdicts_line {
+                    output.data(&format!("verdicts: {changes}\n"))?;
                 }
                 for name in &report.differing {
                     output.data(&format!("differs: {name}\n"))?;
+                }
+                for name in &report.reworded {
+                    output.data(&format!("worded anew: {name}\n"))?;
                 }
                 for decision in &report.decided {
                     output.data(&format!("decided: {decision}\n"))?;
                 }
                 if !report.is_ended {
                     output.say("note: the run has not ended, so there is nothing to compare with");
-                } else if report.is_same && report.differing.is_empty() {
-                    let (verdicts, artifacts) = (report.verdicts, report.artifacts);
+                } else if report.is_the_same() {
+                    let (verdicts, all) = (report.verdicts, report.artifacts);
+                    let artifacts = all.saturating_sub(report.reworded.len());
                     output.data(&format!("{verdicts} verdicts, counted again: the same\n"))?;
                     output.data(&format!("{artifacts} artifacts: the same\n"))?;
                 }

@@ -5,6 +5,7 @@ use convoke_domain::lane::budget::dollars;
 use convoke_domain::text::{counted, fitting, one_line, shell_word};
 use convoke_service::failure::Failure;
 use convoke_service::hooks::WakeArrival;
+use convoke_service::run::RunStateReport;
 use convoke_service::status::{
     ClientHooks, ClientMcp, OpenDesign, RunningLane, SpentToday, StatusReport, UnreadMessages,
     status,
@@ -234,7 +235,7 @@ fn design(design: &OpenDesign) -> String {
     let cost = spent(design.tokens, design.micro_dollars);
     let feature = fitting(&one_line(feature), MOST_TITLE);
     let time = elapsed(design.elapsed_ms / 1000);
-    let time = if *state == "running" { time } else { format!("began {time} ago") };
+    let time = if *state == RunStateReport::Running { time } else { format!("began {time} ago") };
     format!("{run}: {state}, {time}, {cost}, {feature}")
 }
 

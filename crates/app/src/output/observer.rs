@@ -30,14 +30,21 @@ impl Observer for TerminalObserver {
         let lane_lines = lanes.entry(source.map(str::to_owned)).or_default();
         let shown = match progress {
             Progress::Message(text) | Progress::Note(text) => vec![text.clone()],
-            Progress::Warning(text) => vec![format!("warning: {text}")],
+            Progress::Remark(text) | Progress::Aside(text) => vec![format!("note: {text}")],
+            Progress::Warning(text) | Progress::TelemetryLost(text) => {
+                vec![format!("warning: {text}")]
+            }
             Progress::Hint(text) => vec![format!("hint: {text}")],
             Progress::Lane(event) => lane_lines.take(event),
             Progress::LaneOver => lane_lines.end().into_iter().collect(),
         };
         let is_shown = match progress {
-            Progress::Message(_) | Progress::Warning(_) | Progress::Hint(_) => true,
-            Progress::Note(_) | Progress::Lane(_) | Progress::LaneOver => {
+            Progress::Message(_)
+            | Progress::Remark(_)
+            | Progress::Warning(_)
+            | Progress::TelemetryLost(_)
+            | Progress::Hint(_) => true,
+            Progress::Note(_) | Progress::Aside(_) | Progress::Lane(_) | Progress::LaneOver => {
                 self.format == Format::Text
             }
         };

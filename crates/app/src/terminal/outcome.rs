@@ -3,6 +3,7 @@
 use convoke_domain::design::quote::line;
 use convoke_domain::design::seat::Panel;
 use convoke_domain::design::seat_name::label_seat;
+use convoke_domain::design::tally::FindingVerdict;
 use convoke_service::run::{ContestedDecisionReport, PanelFindingReport, ResultsReport};
 
 use super::styled::{Ink, StyledLine};
@@ -164,7 +165,7 @@ fn verdict_counts(mut findings: Vec<&PanelFindingReport>) -> String {
     findings.sort_by_key(|finding| rank(finding));
     let mut counts: Vec<(&str, usize)> = Vec::new();
     for finding in findings {
-        let word = finding.verdict.unwrap_or("not voted on");
+        let word = finding.verdict.map_or("not voted on", FindingVerdict::word);
         match counts.iter_mut().find(|(known, _)| *known == word) {
             Some((_, count)) => *count += 1,
             None => counts.push((word, 1)),
@@ -175,18 +176,18 @@ fn verdict_counts(mut findings: Vec<&PanelFindingReport>) -> String {
 }
 
 fn is_accepted(finding: &PanelFindingReport) -> bool {
-    finding.verdict == Some("accepted")
+    finding.verdict == Some(FindingVerdict::Accepted)
 }
 
 /// Accepted ones come first, then those that need a person, then the others; of each, those about
 /// the planned change before the rest.
 fn rank(finding: &PanelFindingReport) -> (u8, bool) {
     let verdict = match finding.verdict {
-        Some("accepted") => 0,
-        Some("undecided" | "tied") | None => 1,
-        Some("neutral") => 2,
-        Some("exonerated") => 3,
-        Some(_) => 4,
+        Some(FindingVerdict::Accepted) => 0,
+        Some(FindingVerdict::Undecided | FindingVerdict::Tied) | None => 1,
+        Some(FindingVerdict::Neutral) => 2,
+        Some(FindingVerdict::Exonerated) => 3,
+        Some(FindingVerdict::Rejected) => 4,
     };
     (verdict, !finding.in_scope)
 }
@@ -276,7 +277,7 @@ impl Matrix {
 fn provenance(finding: &PanelFindingReport, panel: Option<&Panel>) -> String {
     let name = |label: &String| panel.map_or(label.clone(), |panel| label_seat(label, panel));
     let proposers: Vec<_> = finding.proposers.iter().map(name).collect();
-    let verdict = finding.verdict.unwrap_or("not voted on");
+    let verdict = finding.verdict.map_or("not voted on", FindingVerdict::word);
     let person = if finding.person.is_some() { " by a person" } else { "" };
     let scope = if finding.in_scope { "" } else { ", out of scope" };
     let withheld = if finding.withheld { ", withheld from published files" } else { "" };
@@ -285,10 +286,10 @@ fn provenance(finding: &PanelFindingReport, panel: Option<&Panel>) -> String {
 
 fn verdict_sign(finding: &PanelFindingReport) -> (Ink, &'static str) {
     match finding.verdict {
-        Some("accepted") => (Ink::Good, "✓"),
-        Some("rejected") => (Ink::Bad, "✗"),
-        Some("neutral" | "exonerated") => (Ink::Quiet, "–"),
-        Some(_) | None => (Ink::Caution, "?"),
+        Some(FindingVerdict::Accepted) => (Ink::Good, "✓"),
+        Some(FindingVerdict::Rejected) => (Ink::Bad, "✗"),
+        Some(FindingVerdict::Neutral | FindingVerdict::Exonerated) => (Ink::Quiet, "–"),
+        Some(FindingVerdict::Undecided | FindingVerdict::Tied) | None => (Ink::Caution, "?"),
     }
 }
 

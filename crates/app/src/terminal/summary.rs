@@ -164,6 +164,7 @@ fn next(report: &DesignReport) -> Vec<StyledLine> {
 #[cfg(test)]
 mod tests {
     use convoke_domain::design::seat::Panel;
+    use convoke_domain::design::tally::FindingVerdict;
     use convoke_domain::lane::event::Usage;
     use convoke_domain::lane::ledger::Sum;
     use convoke_service::design::DesignOverview;
@@ -202,7 +203,7 @@ mod tests {
 
     fn finding(
         id: &str,
-        verdict: &'static str,
+        verdict: FindingVerdict,
         votes: [Option<&'static str>; 3],
     ) -> PanelFindingReport {
         let vote = |(voter, vote): (&str, Option<&'static str>)| FindingVoteReport {
@@ -233,11 +234,11 @@ mod tests {
         ResultsReport {
             decisions: vec![decision(1, Some("antithesis")), decision(2, None)],
             findings: vec![
-                finding("FINDING_1", "rejected", [no, no, None]),
-                finding("FINDING_2", "accepted", [yes, yes, no]),
-                finding("FINDING_3", "tied", [yes, no, None]),
-                finding("FINDING_4", "exonerated", [excused, excused, no]),
-                finding("OOS_1", "accepted", [yes, yes, yes]),
+                finding("FINDING_1", FindingVerdict::Rejected, [no, no, None]),
+                finding("FINDING_2", FindingVerdict::Accepted, [yes, yes, no]),
+                finding("FINDING_3", FindingVerdict::Tied, [yes, no, None]),
+                finding("FINDING_4", FindingVerdict::Exonerated, [excused, excused, no]),
+                finding("OOS_1", FindingVerdict::Accepted, [yes, yes, yes]),
             ],
             tally: Some(VoteTallyReport {
                 voters: VOTERS.map(str::to_owned).to_vec(),
@@ -328,7 +329,7 @@ mod tests {
         let mut many = report();
         let findings = &mut many.overview.results.findings;
         for _ in 0..40 {
-            findings.push(finding("FINDING_7", "rejected", [None, None, None]));
+            findings.push(finding("FINDING_7", FindingVerdict::Rejected, [None, None, None]));
         }
         for columns in [40, 60, 80, 140] {
             let shown = lines(&many, columns, 50);
@@ -352,8 +353,13 @@ mod tests {
         let mut many = report();
         let findings = &mut many.overview.results.findings;
         for number in 5..12 {
-            findings.push(finding(&format!("FINDING_{number}"), "rejected", [None, None, None]));
-            let verdict = if number % 2 == 0 { "accepted" } else { "exonerated" };
+            findings.push(finding(
+                &format!("FINDING_{number}"),
+                FindingVerdict::Rejected,
+                [None, None, None],
+            ));
+            let verdict =
+                if number % 2 == 0 { FindingVerdict::Accepted } else { FindingVerdict::Exonerated };
             findings.push(finding(&format!("OOS_{number}"), verdict, [None, None, None]));
         }
         let shown = text(&many, 80, 24);

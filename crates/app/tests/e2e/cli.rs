@@ -14,6 +14,19 @@ fn the_version_is_the_packages() {
     assert_eq!(outcome.to_string(), expected);
 }
 
+// A program at a fixed address is easier to attack, and some systems refuse to start it.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_program_is_position_independent() {
+    /// The place of the kind of file in an ELF header, and the kind of what can be anywhere.
+    const KIND: (std::ops::Range<usize>, [u8; 2]) = (16..18, 3_u16.to_ne_bytes());
+    let mut header = [0; 64];
+    let mut program = std::fs::File::open(env!("CARGO_BIN_EXE_convoke")).unwrap();
+    program.read_exact(&mut header).unwrap();
+    assert_eq!(&header[..4], b"\x7fELF");
+    assert_eq!(header[KIND.0], KIND.1);
+}
+
 #[test]
 fn wrong_usage_is_exit_2_and_lists_the_known_words() {
     let project = Project::new();

@@ -11,7 +11,7 @@ use crate::harness::Outcome;
 use crate::panel::{Answers, Panel, answers};
 
 /// The answers of a chair that can revise the plan for decisions, too.
-fn with_decisions() -> Answers {
+pub(crate) fn with_decisions() -> Answers {
     let mut known = answers();
     let revision = known["chair/revision/claude"].clone();
     let plan = revision.split("=== resolutions ===").next().unwrap().trim_end().to_owned();

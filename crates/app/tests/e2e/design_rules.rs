@@ -9,11 +9,19 @@ use serde_json::Value;
 
 use crate::harness::Project;
 
+/// Changes a verdict that the journal keeps, and no artifact.
+const VERDICT: &str = "a verdict";
+
 const OLDER: &str = "20200102-030405-abcde";
 
 /// Has a rehearsal, and the same as an earlier program would have left it: without the number of its
 /// rules. `changed` is an artifact that the other rules made otherwise.
 fn with_older_run(changed: Option<&str>) -> (Project, String) {
+    with_run_of("", changed)
+}
+
+/// Has a rehearsal, and the same as a program with other rules would have left it.
+fn with_run_of(rules: &str, changed: Option<&str>) -> (Project, String) {
     let project = Project::new();
     let outcome = project.run(&["design", "--rehearse", "--auto"]);
     assert_eq!(outcome.code, Some(0), "{outcome}");
@@ -28,30 +36,32 @@ fn with_older_run(changed: Option<&str>) -> (Project, String) {
     let older = RunId::parse(OLDER).unwrap();
     store.begin_run(&older, &run.scope, &run.feature, run.started_at).unwrap();
     let entries: Vec<_> =
-        store.events(&id).unwrap().into_iter().map(|entry| aged(entry, changed)).collect();
+        store.events(&id).unwrap().into_iter().map(|entry| aged(entry, rules, changed)).collect();
     let events: Vec<_> = entries.iter().map(NewEvent::from).collect();
     store.append(&older, 1, &events).unwrap();
     store.mark_run(&older, RunState::Ended, run.started_at).unwrap();
     (project, id.to_string())
 }
 
-fn aged(mut entry: Entry, changed: Option<&str>) -> Entry {
+fn aged(mut entry: Entry, rules: &str, changed: Option<&str>) -> Entry {
     match entry.kind.as_str() {
         "begun" => {
-            let body = entry.body.replace(",\"rules\":5", "");
-            assert_ne!(body, entry.body);
-            entry.body = body;
+            assert!(entry.body.contains(",\"rules\":5"), "{}", entry.body);
+            entry.body = entry.body.replace(",\"rules\":5", rules);
         }
         "kept" => {
             let mut body: Value = serde_json::from_str(&entry.body).unwrap();
-            if let Some(name) = changed {
+            if changed == Some(VERDICT) {
+                body["verdicts"][2][1] = "rejected".into();
+            } else if let Some(name) = changed {
                 let text = body.to_string();
                 let at = text.find(name).unwrap() + name.len() + 3;
                 let hash = &text[at..at + 64];
                 body = serde_json::from_str(&text.replacen(hash, &"0".repeat(64), 1)).unwrap();
-                let verdicts = body["verdicts"].as_array_mut().unwrap();
-                assert_eq!(verdicts[2], serde_json::json!(["FINDING_1", "accepted"]));
-                verdicts[2][1] = "rejected".into();
+                assert_eq!(body["verdicts"][2], serde_json::json!(["FINDING_1", "accepted"]));
+                if !name.ends_with("-prompt.txt") {
+                    body["verdicts"][2][1] = "rejected".into();
+                }
             }
             entry.body = body.to_string();
         }
@@ -63,7 +73,7 @@ fn aged(mut entry: Entry, changed: Option<&str>) -> Entry {
 // A better parser of old answers is no sign that the answers were changed.
 #[test]
 fn a_run_under_other_rules_is_labelled_and_not_called_changed() {
-    let said = "recounted by rules 5; the run was written under rules 1";
+    let said = "recounted by rules 3; the run was written under rules 1";
     for changed in [None, Some("voting-tally.md")] {
         let (project, run) = with_older_run(changed);
         let recount = project.run(&["recount", OLDER]);
@@ -85,7 +95,7 @@ fn a_run_under_other_rules_is_labelled_and_not_called_changed() {
         for command in ["recount", "show", "replay"] {
             let told: Value =
                 serde_json::from_str(&project.run(&[command, OLDER, "--json"]).stdout).unwrap();
-            assert_eq!((&told["rules"], &told["written_under"]), (&5.into(), &1.into()));
+            assert_eq!((&told["rules"], &told["written_under"]), (&3.into(), &1.into()));
             let told: Value =
                 serde_json::from_str(&project.run(&[command, &run, "--json"]).stdout).unwrap();
             assert_eq!((&told["rules"], &told["written_under"]), (&5.into(), &5.into()));
@@ -105,13 +115,60 @@ fn a_run_under_other_rules_is_labelled_and_not_called_changed() {
         assert!(verified.stderr.contains("note: the run was written under rules 1"), "{verified}");
         let told: Value =
             serde_json::from_str(&project.stdout(&["manifest", "verify", to, "--json"])).unwrap();
-        assert_eq!((&told["rules"], &told["written_under"]), (&5.into(), &1.into()));
+        assert_eq!((&told["rules"], &told["written_under"]), (&3.into(), &1.into()));
         // A record of an earlier program names no rules.
         let record = folder.join("manifest.json");
         let text = fs::read_to_string(&record).unwrap();
         fs::write(&record, text.replace("  \"rules\": 1,\n", "")).unwrap();
         let verified = project.run(&["manifest", "verify", to]);
         assert!(verified.stderr.contains("note: the run was written under rules 1"), "{verified}");
+    }
+}
+
+// Rules that this program still has judge the runs that began under them.
+#[test]
+fn a_changed_result_is_not_excused_by_a_version_whose_rules_still_exist() {
+    let change = "counted again: this 1 verdict differs: FINDING_1 (rejected, now accepted)";
+    for (changed, differs) in [("voting-tally.md", "differs: voting-tally.md\n"), (VERDICT, "")] {
+        let (project, _) = with_run_of(",\"rules\":4", Some(changed));
+        let recount = project.run(&["recount", OLDER]);
+        assert_eq!(recount.code, Some(1), "{recount}");
+        let expected = format!("journal: sound\nverdicts: {change}\n{differs}");
+        assert_eq!(recount.stdout, expected, "{recount}");
+    }
+}
+
+#[test]
+fn a_run_of_rules_that_still_exist_is_counted_by_them() {
+    let (project, _) = with_run_of(",\"rules\":4", None);
+    let recount = project.run(&["recount", OLDER]);
+    assert_eq!(recount.code, Some(0), "{recount}");
+    assert!(!recount.stdout.contains("rules: "), "{recount}");
+    assert!(recount.stdout.contains(" artifacts: the same\n"), "{recount}");
+    let told: Value = serde_json::from_str(&project.stdout(&["recount", OLDER, "--json"])).unwrap();
+    assert_eq!((&told["rules"], &told["written_under"]), (&4.into(), &4.into()));
+}
+
+// Convoke words its own prompts anew from time to time, which changes no answer and no verdict.
+#[test]
+fn a_prompt_in_other_words_is_no_sign_of_a_change() {
+    const PROMPT: &str = "debate-1-thesis-prompt.txt";
+    for rules in [",\"rules\":5", ",\"rules\":4", ""] {
+        let (project, _) = with_run_of(rules, Some(PROMPT));
+        let recount = project.run(&["recount", OLDER]);
+        assert_eq!(recount.code, Some(0), "{recount}");
+        assert!(recount.stdout.contains(&format!("\nworded anew: {PROMPT}\n")), "{recount}");
+        assert!(!recount.stdout.contains("differs: "), "{recount}");
+        assert!(recount.stdout.contains(" artifacts: the same\n"), "{recount}");
+        let told: Value =
+            serde_json::from_str(&project.stdout(&["recount", OLDER, "--json"])).unwrap();
+        assert_eq!(told["reworded"], serde_json::json!([PROMPT]));
+        assert_eq!(told["differing"], serde_json::json!([]));
+        let folder = project.path("../older");
+        let to = folder.to_str().unwrap();
+        let written = project.run(&["manifest", "write", "--run", OLDER, "--to", to]);
+        assert_eq!(written.code, Some(1), "{written}");
+        assert!(written.stderr.contains(&format!("words `{PROMPT}` otherwise")), "{written}");
     }
 }
 

@@ -5,10 +5,13 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
+use crate::design_decide::{divided, with_decisions};
+use crate::dispatch::APPROVED;
 use crate::dispatch_rounds::repository;
+use crate::dispatch_run;
 use crate::harness::{Outcome, Project};
 use crate::lane::{init, result, with_claude};
-use crate::panel::{FEATURE, Panel};
+use crate::panel::{FEATURE, Panel, answers};
 use crate::scripted_server::{Reply, Server};
 
 const PROMPT: &str = "What is the zebra question?";
@@ -78,6 +81,48 @@ fn a_command_opens_the_store_once() {
     }
     let asked = ask(&self::project(), &["--log", "service::call_store=debug"]);
     assert_eq!(logged(&asked.stderr).len(), 1, "{asked}");
+}
+
+/// What a test counts: connections to the store, and journals of designs that were opened.
+const OPENINGS: &str = "service::call_store=debug,engine::design::journal=debug";
+
+/// Returns how often a command connected to the store, and opened a run's journal.
+fn openings(outcome: &Outcome, run: &str) -> (usize, usize) {
+    let log = logged(&outcome.stderr);
+    let count = |words: &[&str]| {
+        log.iter().filter(|line| words.iter().all(|word| line.contains(word))).count()
+    };
+    (count(&["opened a connection"]), count(&["opened a journal", run]))
+}
+
+// A journal has every answer of its run, and every opening reads and decodes all of it.
+#[test]
+fn a_design_opens_the_store_and_its_journal_once() {
+    let panel = divided();
+    let mut without_a_plan = answers();
+    without_a_plan.retain(|label, _| !label.starts_with("chair/plan"));
+    panel.recorded("claude", &without_a_plan);
+    let stopped = panel.design(&["--log", OPENINGS]);
+    assert_eq!(stopped.code, Some(4), "{stopped}");
+    let (run, _) = panel.run();
+    assert_eq!(openings(&stopped, &run), (1, 1), "{stopped}");
+    panel.recorded("claude", &with_decisions());
+    let resumed = panel.project.run(&["resume", &run, "--log", OPENINGS]);
+    assert_eq!(resumed.code, Some(0), "{resumed}");
+    assert_eq!(openings(&resumed, &run), (1, 1), "{resumed}");
+    let words = ["decide", &run, "FINDING_2", "accept", "--because", "It is cheap."];
+    let decided = panel.project.run(&[&words[..], &["--log", OPENINGS]].concat());
+    assert_eq!(decided.code, Some(0), "{decided}");
+    assert_eq!(openings(&decided, &run), (1, 1), "{decided}");
+}
+
+#[test]
+fn a_round_of_a_dispatch_opens_the_store_once() {
+    let project = dispatch_run::with_claude(repository());
+    let answer = dispatch_run::stream(&project, "spec.md", APPROVED);
+    let project = project.file("../stream", answer);
+    let round = dispatch_run::run(&project, &["--log", OPENINGS]);
+    assert_eq!(openings(&round, "").0, 1, "{round}");
 }
 
 // Prompts and answers are in no log, and a key least of all.

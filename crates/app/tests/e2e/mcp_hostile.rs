@@ -11,7 +11,7 @@ use crate::mcp_client::{McpClient, text_of};
 use crate::mcp_runs::{answered, lane, with_api};
 use crate::scripted_server::{Reply, Server};
 
-const BACKGROUND: &str = "../home/.local/state/convoke/background";
+pub(crate) const BACKGROUND: &str = "../home/.local/state/convoke/background";
 
 fn call(tool: &str, arguments: &Value) -> Value {
     json!({"name": tool, "arguments": arguments})

@@ -1,9 +1,12 @@
 //! Runs that clients start over MCP: they outlive the server, and a key starts one once.
 
+use std::fs;
+
 use serde_json::{Value, json};
 
 use crate::harness::Project;
 use crate::mcp_client::{Lifecycle, McpClient, text_of};
+use crate::mcp_hostile::BACKGROUND;
 use crate::panel::{FEATURE, Panel};
 use crate::scripted_server::{Reply, Server};
 
@@ -227,4 +230,21 @@ fn a_client_with_a_person_shows_the_question() {
     let answered = client.request("tools/call", call);
     let id = &answered["structuredContent"]["answered"];
     assert_eq!(*id, next["question"]["id"], "{answered}");
+}
+
+// A run must not go on without the budget that it was started with.
+#[test]
+fn a_run_whose_stored_budget_is_illegible_is_not_started_again() {
+    let server = Server::start(vec![answered()]);
+    let project = with_api(&server);
+    let mut client = McpClient::start(&project);
+    let run = client.call("run_start", &lane("k"))["run"].as_str().unwrap().to_owned();
+    client.wait_for(&run);
+    let request = project.path(BACKGROUND).join(run).join("request.json");
+    let text = fs::read_to_string(&request).unwrap();
+    fs::write(&request, text.replace("\"1k\"", "\"much\"")).unwrap();
+    let refused = client.call_any("run_start", &lane("k"));
+    assert_eq!(refused["isError"], json!(true), "{refused}");
+    assert!(text_of(&refused).contains("cannot read the budget `much`"), "{refused}");
+    assert!(text_of(&refused).contains("correct the budget in that file"), "{refused}");
 }

@@ -6,7 +6,7 @@ pub const MARKERS: [&str; 2] = [".larch-keepalive", ".convoke-run"];
 /// A folder that is not removed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CleanupError {
-    /// An unknown option.
+    /// An option that the script does not have.
     #[error("Unknown option: {0}")]
     UnknownOption(String),
     /// None was named.

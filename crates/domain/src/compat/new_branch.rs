@@ -14,7 +14,7 @@ pub enum BranchOrder {
 /// A branch that a script does not get.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NewBranchError {
-    /// An unknown option.
+    /// An option that the script does not have.
     #[error("Unknown option: {0}")]
     UnknownOption(String),
     /// A flag without a value.

@@ -42,7 +42,7 @@ pub enum SessionOrderError {
     /// A flag without a value.
     #[error("session-setup: {0} requires a value")]
     MissingValue(String),
-    /// An unknown option.
+    /// An option that the script does not have.
     #[error("session-setup: unknown option: {0}")]
     UnknownOption(String),
 }

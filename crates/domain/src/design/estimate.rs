@@ -60,7 +60,7 @@ pub struct WayUsage {
 /// An earlier design that came to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EarlierDesign {
-    /// Its kind.
+    /// What decides which later designs it is compared with.
     pub kind: DesignKind,
     /// What it needed.
     pub needed: WayUsage,
@@ -100,7 +100,7 @@ impl PanelEffect {
 pub struct WayEstimate {
     /// How many earlier runs of this way there are.
     pub runs: usize,
-    /// Tokens.
+    /// Tokens of all lanes; nothing if no run reported them.
     pub tokens: Option<Range>,
     /// Millionths of a dollar.
     pub micro_dollars: Option<Range>,

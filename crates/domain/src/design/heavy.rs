@@ -1,8 +1,7 @@
-//! The heavy part of a design in a worker process: that process's last line, and whether it is
-//! accepted.
+//! The heavy part of a design in a worker process: its result, and whether that is accepted.
 //!
-//! The worker continues the same journal and prints one line. The process that started it accepts
-//! the line only if the worker's files exist.
+//! The worker continues the same journal. The process that started it accepts its result only if
+//! the worker's files exist. The result as a line is for other programs, and in early journals.
 
 use super::design_file::DesignFile;
 
@@ -24,6 +23,9 @@ impl GiveUpReason {
     pub const NOTHING_MADE: &str = "worker-yielded-without-artifacts";
     /// The working tree was changed, so a person must decide.
     pub const DIRTY_TREE: &str = "dirty-tree";
+
+    /// Convoke itself failed.
+    pub const INTERNAL_ERROR: &str = "internal-error";
 
     /// No word is longer.
     const LONGEST: usize = 40;
@@ -57,7 +59,7 @@ impl WorkerResult {
         matches!(self, Self::Failed(reason) if reason.as_str() == GiveUpReason::DIRTY_TREE)
     }
 
-    /// Returns the one line that a worker says.
+    /// Returns the line that other programs read.
     pub fn line(&self) -> String {
         match self {
             Self::Complete => "DESIGN_HEAVY=complete".to_owned(),
@@ -65,7 +67,7 @@ impl WorkerResult {
         }
     }
 
-    /// Parses a worker's output. Later versions may add text behind the first line; any other
+    /// Parses such a line. Later versions may add text behind the first line; any other
     /// output is invalid.
     pub fn parse(said: &str) -> Option<Self> {
         match said.lines().next()?.trim_end() {
@@ -77,11 +79,11 @@ impl WorkerResult {
         }
     }
 
-    /// Parses a worker's output, and accepts it only if its files have the implied length.
-    pub fn from_output(said: &str, length: impl Fn(&str) -> Option<u64>) -> Self {
+    /// Accepts what a worker said of itself only if its files have the implied length.
+    pub fn judged(said: Option<Self>, length: impl Fn(&str) -> Option<u64>) -> Self {
         let is_written = |name: &&str| length(name).is_some_and(|length| length > 0);
         let is_there = |name: &&str| length(name).is_some();
-        match Self::parse(said) {
+        match said {
             Some(Self::Complete)
                 if MUST_SAY_SOMETHING.iter().all(is_written)
                     && MUST_BE_THERE.iter().all(is_there) =>
@@ -141,7 +143,7 @@ mod tests {
                 let is_there = all.contains(&name) && name != missing;
                 is_there.then_some(if name == empty { 0 } else { 9 })
             };
-            WorkerResult::from_output(said, length)
+            WorkerResult::judged(WorkerResult::parse(said), length)
         };
         let complete = "DESIGN_HEAVY=complete\n";
         assert_eq!(judged(complete, "", ""), WorkerResult::Complete);

@@ -19,7 +19,7 @@ pub enum Step {
     Sketches,
     /// Debates and judges.
     Dialectic,
-    /// The plan.
+    /// The chair writes the plan.
     Plan,
     /// Reviewers, voters, revision.
     Review,
@@ -214,7 +214,7 @@ pub fn unnumbered_warning(text: &str) -> String {
 pub enum Saved {
     /// The synthesis of the sketches.
     Synthesis,
-    /// The plan.
+    /// The plan, before the review changed it.
     Plan,
     /// The tally of votes.
     Tally,
@@ -222,7 +222,7 @@ pub enum Saved {
     Accepted,
     /// The plan after them.
     RevisedPlan,
-    /// The diagram.
+    /// The drawing of the plan, in Mermaid.
     Diagram,
     /// Findings that were not accepted.
     Rejected,
@@ -268,7 +268,7 @@ pub enum Shown {
     Synthesis,
     /// How the debates ended.
     Resolutions,
-    /// The plan.
+    /// The plan, before the review changed it.
     Plan,
     /// The findings that were voted in.
     Accepted,
@@ -276,7 +276,7 @@ pub enum Shown {
     RevisedPlan,
     /// Observations outside of the planned change.
     OutOfScope,
-    /// The diagram.
+    /// The drawing of the plan, in Mermaid.
     Diagram,
     /// Findings that were not accepted.
     Rejected,

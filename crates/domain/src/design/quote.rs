@@ -24,7 +24,7 @@ pub enum Tag {
     Contested,
     /// How contested decisions were resolved.
     Resolutions,
-    /// The plan.
+    /// The plan under review.
     Plan,
     /// The reviewers' findings.
     Findings,

@@ -4,6 +4,7 @@
 //! of the rules the result may change although no event did; so a run records the rules that it
 //! began under.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -30,6 +31,9 @@ impl RulesVersion {
     /// answers, and say above what changed.
     pub const PRESENT: Self = Self(5);
 
+    /// The oldest rules that this program can count by. How earlier ones read answers is gone.
+    pub const OLDEST_KEPT: Self = Self(3);
+
     /// The first rules under which Convoke requests a revision again if it changes nothing.
     pub const UNCHANGED_PLANS: Self = Self(3);
 
@@ -49,11 +53,17 @@ impl RulesVersion {
         self.0
     }
 
+    /// Returns the rules that this program counts a run of these rules by: these rules where it
+    /// still has them, else the nearest that it has.
+    pub fn counted_by(self) -> Self {
+        self.clamp(Self::OLDEST_KEPT, Self::PRESENT)
+    }
+
     /// Returns the note that a run which began under these rules is counted by others now.
     pub fn difference(self) -> Option<String> {
-        let present = Self::PRESENT;
-        (self != present).then(|| {
-            format!("recounted by rules {present}; the run was written under rules {self}")
+        let counted_by = self.counted_by();
+        (self != counted_by).then(|| {
+            format!("recounted by rules {counted_by}; the run was written under rules {self}")
         })
     }
 }
@@ -96,17 +106,18 @@ pub fn verdict_changes(
     changes.filter(|change| change.recorded != change.recounted).collect()
 }
 
-/// Renders how many verdicts differ by newer rules, and which.
-pub fn changes_line(changes: &[VerdictChange]) -> String {
+/// Renders how many verdicts of a run that began under these rules differ now, and which.
+pub fn changes_line(changes: &[VerdictChange], rules: RulesVersion) -> String {
+    let counted = match rules.counted_by().cmp(&rules) {
+        Ordering::Greater => "recounted by newer rules",
+        Ordering::Equal => "counted again",
+        Ordering::Less => "recounted by older rules",
+    };
     let listed: Vec<_> = changes.iter().map(ToString::to_string).collect();
     match listed.as_slice() {
-        [] => "recounted by newer rules: no verdict differs".to_owned(),
-        [only] => format!("recounted by newer rules: this 1 verdict differs: {only}"),
-        many => format!(
-            "recounted by newer rules: these {} verdicts differ: {}",
-            many.len(),
-            many.join(", ")
-        ),
+        [] => format!("{counted}: no verdict differs"),
+        [only] => format!("{counted}: this 1 verdict differs: {only}"),
+        many => format!("{counted}: these {} verdicts differ: {}", many.len(), many.join(", ")),
     }
 }
 
@@ -133,7 +144,8 @@ mod tests {
         let recounted =
             [("FINDING_1", "rejected"), ("FINDING_2", "tied"), ("DECISION_1", "thesis")];
         let said = |recorded: &[(&str, &str)], recounted: &[(&str, &str)]| {
-            changes_line(&verdict_changes(&verdicts(recorded), &verdicts(recounted)))
+            let changes = verdict_changes(&verdicts(recorded), &verdicts(recounted));
+            changes_line(&changes, RulesVersion::UNNUMBERED)
         };
         assert_eq!(
             said(&recorded, &recounted),
@@ -145,13 +157,20 @@ mod tests {
         assert_eq!(said(&recorded[..1], &recounted[..1]), one);
         let same = "recounted by newer rules: no verdict differs";
         assert_eq!(said(&recorded, &recorded), same);
+        let line = |rules| changes_line(&[], RulesVersion::new(rules));
+        assert_eq!(line(4), "counted again: no verdict differs");
+        assert_eq!(line(99), "recounted by older rules: no verdict differs");
     }
 
     #[test]
     fn only_other_rules_are_reported() {
-        assert_eq!(RulesVersion::PRESENT.difference(), None);
+        for kept in 3..=5 {
+            let kept = RulesVersion::new(kept);
+            assert_eq!((kept.difference(), kept.counted_by()), (None, kept));
+        }
         let said = RulesVersion::UNNUMBERED.difference().unwrap();
-        assert_eq!(said, "recounted by rules 5; the run was written under rules 1");
-        assert!(RulesVersion::new(99).difference().unwrap().ends_with("under rules 99"));
+        assert_eq!(said, "recounted by rules 3; the run was written under rules 1");
+        let said = RulesVersion::new(99).difference().unwrap();
+        assert_eq!(said, "recounted by rules 5; the run was written under rules 99");
     }
 }

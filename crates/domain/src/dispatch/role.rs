@@ -79,7 +79,7 @@ impl PromptForm {
 /// A role's work after reading, as its prompt names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Noun {
-    /// A review.
+    /// The role judges what others made.
     Review,
     /// Other work.
     Work,

@@ -3,6 +3,7 @@
 use super::FanSource;
 use super::item::{ItemKey, ListedItem};
 use super::stop::FanStop;
+use crate::lane::budget::WrittenBudget;
 use crate::lane::event::Usage;
 use crate::lane::outcome::LaneOutcome;
 
@@ -32,8 +33,8 @@ pub struct FanSettings {
 /// The terms that one process works under; another can continue under others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FanTerms {
-    /// The budget of all lanes of the run, as the user wrote it.
-    pub budget: Option<String>,
+    /// The budget of all lanes of the run.
+    pub budget: Option<WrittenBudget>,
     /// How many lanes run in parallel.
     pub parallel: usize,
     /// How long a lane may take, in milliseconds.

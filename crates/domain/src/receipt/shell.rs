@@ -50,7 +50,7 @@ pub enum CommandEnd {
     Well,
     /// With a failure, or it was not allowed to run.
     Badly,
-    /// Unknown.
+    /// The client does not say how it ended.
     Unknown,
 }
 

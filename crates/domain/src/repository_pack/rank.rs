@@ -24,7 +24,7 @@ pub struct CandidateFile {
 /// A commit of the past.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PastChange {
-    /// Its message.
+    /// What its author wrote about it.
     pub message: String,
     /// Paths that it changed.
     pub paths: Vec<String>,

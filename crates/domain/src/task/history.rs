@@ -26,7 +26,7 @@ pub struct TaskImage {
     pub order: i64,
     /// The assigned agent.
     pub agent: Option<AgentName>,
-    /// The status.
+    /// The stored status; whether a task waits follows from others.
     pub status: TaskStatus,
     /// The urgency.
     pub priority: TaskPriority,

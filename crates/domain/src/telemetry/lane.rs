@@ -27,7 +27,7 @@ pub struct TelemetryAgent {
 /// A prompt and its answer, for users who want them sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LaneContent {
-    /// The prompt.
+    /// The whole prompt, as Convoke sent it.
     pub prompt: String,
     /// The answer, if there is one.
     pub answer: Option<String>,
@@ -52,7 +52,7 @@ pub struct FinishedLane {
     pub session: Option<String>,
     /// Whether the agent might change files.
     pub writes: bool,
-    /// The outcome.
+    /// How the lane ended.
     pub outcome: LaneOutcome,
     /// How many times the agent used a tool.
     pub tools: u64,

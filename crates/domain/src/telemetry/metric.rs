@@ -39,7 +39,7 @@ const DURATION_BOUNDS: [f64; 18] = [
 pub struct Metric {
     /// The metric's name.
     pub name: &'static str,
-    /// The unit.
+    /// The unit, in the notation of UCUM; words in braces count things.
     pub unit: &'static str,
     /// What it counts, for people.
     pub description: &'static str,

@@ -13,20 +13,20 @@ const LONGEST_TEXT: usize = 256;
 pub struct Attribute {
     /// A name of the OpenTelemetry conventions, or one of Convoke's own that begins with `convoke.`.
     pub key: String,
-    /// Its value.
+    /// What OpenTelemetry sends under that name.
     pub value: AttributeValue,
 }
 
 /// The value of an attribute.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AttributeValue {
-    /// A text.
+    /// Words that are neither a prompt nor an answer.
     Text(String),
     /// A whole number.
     Whole(i64),
     /// A number.
     Real(f64),
-    /// A truth.
+    /// Whether something is so.
     Truth(bool),
     /// A prompt or an answer, for users who want them sent.
     Message(ChatMessage),
@@ -37,7 +37,7 @@ pub enum AttributeValue {
 pub struct ChatMessage {
     /// `user` or `assistant`.
     pub role: &'static str,
-    /// The text.
+    /// The words, uncut.
     pub text: String,
     /// Why an answer ended.
     pub finish_reason: Option<&'static str>,
@@ -85,7 +85,7 @@ pub struct FinishedSpan {
     pub parent: Option<SpanId>,
     /// Its name: few different ones.
     pub name: String,
-    /// Its kind.
+    /// Whether the time is spent here or at a model's API.
     pub kind: SpanKind,
     /// When it began.
     pub began: Timestamp,

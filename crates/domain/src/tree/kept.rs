@@ -5,6 +5,7 @@
 //! find the differences; their author it cannot know.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 /// A stored snapshot of a tree.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -47,7 +48,7 @@ impl KeptTree {
 
     /// Describes the differences. Settings, hooks and another branch decide what git does next, so
     /// they are a warning; files change whenever a person works.
-    pub fn differences(&self, now: &Self) -> Vec<String> {
+    pub fn differences(&self, now: &Self) -> Vec<KeptTreeChange> {
         let names: BTreeSet<_> = self.settings.keys().chain(now.settings.keys()).collect();
         let differs = |name: &&&String| self.settings.get(**name) != now.settings.get(**name);
         let mut changed: Vec<_> =
@@ -62,19 +63,33 @@ impl KeptTree {
                 name(&now.branch)
             ));
         }
-        let mut said = Vec::new();
-        if !changed.is_empty() {
-            said.push(format!(
-                "warning: changed since the run was interrupted, by an agent or a person: {}",
+        let settings = (!changed.is_empty()).then_some(KeptTreeChange::Settings(changed));
+        let files = (self.files != now.files).then_some(KeptTreeChange::Files);
+        settings.into_iter().chain(files).collect()
+    }
+}
+
+/// What changed in a working tree while no process of the run watched it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KeptTreeChange {
+    /// What decides how git works: these files, and the branch. An agent may have done it.
+    Settings(Vec<String>),
+    /// Files of the working tree, as happens whenever a person works on them.
+    Files,
+}
+
+impl fmt::Display for KeptTreeChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Settings(changed) => write!(
+                f,
+                "changed since the run was interrupted, by an agent or a person: {}",
                 changed.join(", ")
-            ));
+            ),
+            Self::Files => {
+                f.write_str("files of the working tree changed since the run was interrupted")
+            }
         }
-        if self.files != now.files {
-            said.push(
-                "note: files of the working tree changed since the run was interrupted".to_owned(),
-            );
-        }
-        said
     }
 }
 
@@ -96,20 +111,17 @@ mod tests {
     #[test]
     fn what_differs_is_named() {
         let before = tree(Some("main"), "1", &[(".git/config", "a"), (".git/hooks/old", "b")]);
-        assert_eq!(before.differences(&before), [""; 0]);
+        assert_eq!(before.differences(&before), []);
         let after = tree(None, "2", &[(".git/config", "c"), (".git/hooks/new hook", "d")]);
+        let changes = before.differences(&after);
+        assert!(matches!(changes[..], [KeptTreeChange::Settings(_), KeptTreeChange::Files]));
         assert_eq!(
-            before.differences(&after),
-            [
-                "warning: changed since the run was interrupted, by an agent or a person: \
-                 .git/config, .git/hooks/new hook, .git/hooks/old, .git/HEAD (from main to a \
-                 commit without a branch)",
-                "note: files of the working tree changed since the run was interrupted",
-            ]
+            changes[0].to_string(),
+            "changed since the run was interrupted, by an agent or a person: .git/config, \
+             .git/hooks/new hook, .git/hooks/old, .git/HEAD (from main to a commit without a branch)"
         );
         let committed = KeptTree { files: "2".to_owned(), ..before.clone() };
-        let said = before.differences(&committed);
-        assert!(said.len() == 1 && said[0].starts_with("note: "), "{said:?}");
+        assert_eq!(before.differences(&committed), [KeptTreeChange::Files]);
     }
 
     #[test]

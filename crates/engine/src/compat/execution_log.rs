@@ -32,7 +32,7 @@ pub enum LogError {
     Unreadable {
         /// The log's path.
         path: PathBuf,
-        /// The reason.
+        /// Why it gives no text.
         reason: convoke_domain::finding::Unreadable,
     },
     /// The log cannot be written.

@@ -11,9 +11,9 @@ mod ruling;
 mod set_up;
 mod stop;
 mod tree;
+mod worked;
 
 use convoke_domain::design::event::{Event, Export, LaneEnd, LaneId, QuestionId, Reply};
-use convoke_domain::design::heavy::WorkerResult;
 use convoke_domain::design::voting_block::{MarkerWord, Poll};
 use convoke_domain::lane::collected::CollectedStatus;
 use convoke_domain::lane::event::Usage;
@@ -28,6 +28,7 @@ use self::ruling::RulingBody;
 use self::set_up::SetUpBody;
 use self::stop::{BudgetReachedBody, InterruptedBody};
 use self::tree::{RecoveryBody, TreeBody};
+use self::worked::WorkedBody;
 
 /// An entry that cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -137,24 +138,6 @@ impl<'a> Reader<'a> {
     fn known<T>(&self, value: &str, found: Option<T>) -> Result<T, CodecError> {
         let error = || CodecError::Value { kind: self.kind.to_owned(), value: value.to_owned() };
         found.ok_or_else(error)
-    }
-}
-
-/// The parsed result of a worker.
-#[derive(Serialize, Deserialize)]
-struct WorkedBody {
-    line: String,
-    folder: String,
-}
-
-impl WorkedBody {
-    fn new(worked: &WorkerResult, folder: &str) -> Self {
-        Self { line: worked.line(), folder: folder.to_owned() }
-    }
-
-    fn event(self, read: &Reader<'_>) -> Result<Event, CodecError> {
-        let worked = read.known(&self.line, WorkerResult::parse(&self.line))?;
-        Ok(Event::Worked { worked, folder: self.folder })
     }
 }
 

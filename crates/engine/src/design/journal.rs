@@ -40,7 +40,8 @@ impl<'s> Journal<'s> {
             let event = decode(&entry.kind, &entry.body);
             stamped.push(event.map(|event| Stamped { at: entry.at_ms, event }));
         })?;
-        let stamped = stamped.into_iter().collect::<Result<_, CodecError>>()?;
+        let stamped = stamped.into_iter().collect::<Result<Vec<_>, CodecError>>()?;
+        tracing::debug!(%run, events = stamped.len(), "opened a journal");
         Ok((Self { store, run, next }, stamped))
     }
 

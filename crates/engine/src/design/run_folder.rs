@@ -52,7 +52,7 @@ pub enum RunFolderError {
     /// Another process works on the run.
     #[error("cannot work on run {run}")]
     RunHeld {
-        /// The run.
+        /// The run that is wanted.
         run: RunId,
         /// The holder, or why it is unknown.
         source: LockError,

@@ -40,7 +40,7 @@ pub struct SectionChoice {
     pub id: Option<String>,
     /// The heading, where one was found.
     pub title: Option<String>,
-    /// The reason.
+    /// Why the section belongs to the task, in words.
     pub reason: String,
     /// How long it is, in characters.
     pub chars: usize,

@@ -6,6 +6,7 @@ use convoke_domain::fan::FanSource;
 use convoke_domain::fan::event::{FanAnswer, FanEvent, FanFailure, FanSettings, FanTerms};
 use convoke_domain::fan::item::{ItemKey, ListedItem};
 use convoke_domain::fan::stop::FanStop;
+use convoke_domain::lane::budget::WrittenBudget;
 use convoke_domain::lane::event::Usage;
 use convoke_domain::lane::outcome::LaneOutcome;
 use serde::{Deserialize, Serialize};
@@ -112,6 +113,7 @@ pub fn encode(event: &FanEvent) -> (&'static str, String) {
         }
         FanEvent::Opened(terms) => {
             let FanTerms { budget, parallel, limit_ms } = terms.clone();
+            let budget = budget.map(|budget| budget.text().to_owned());
             ("opened", body(&TermsBody { budget, parallel, limit_ms }))
         }
         FanEvent::Answered(answer) => ("answered", body(&AnswerBody::new(answer))),
@@ -136,6 +138,8 @@ pub fn decode(kind: &str, text: &str) -> Result<FanEvent, CodecError> {
         }
         "opened" => {
             let TermsBody { budget, parallel, limit_ms } = read.body()?;
+            let known = |text: String| read.known(&text, WrittenBudget::parse(&text).ok());
+            let budget = budget.map(known).transpose()?;
             FanEvent::Opened(FanTerms { budget, parallel, limit_ms })
         }
         "answered" => FanEvent::Answered(Box::new(read.body::<AnswerBody>()?.answer(&read)?)),
@@ -333,7 +337,8 @@ mod tests {
             took_ms: 9,
         };
         let (outcome, why) = (LaneOutcome::RateLimited, "later".to_owned());
-        let terms = FanTerms { budget: Some("$2".to_owned()), parallel: 3, limit_ms: 1 };
+        let budget = Some(WrittenBudget::parse("$2").unwrap());
+        let terms = FanTerms { budget, parallel: 3, limit_ms: 1 };
         let events = [
             FanEvent::Begun(Box::new(settings)),
             FanEvent::ListBegun,
@@ -360,5 +365,24 @@ mod tests {
         for wrong in [r#"{"stop":"bored"}"#, r#"{"stop":"hopeless","words":"x"}"#] {
             assert!(decode("stopped", wrong).is_err(), "{wrong}");
         }
+    }
+
+    // A run that lost its budget would spend without one.
+    #[test]
+    fn a_budget_that_cannot_be_read_is_no_missing_budget() {
+        let opened = |budget: &str| {
+            decode("opened", &format!(r#"{{"budget":{budget},"parallel":1,"limit_ms":1}}"#))
+        };
+        for wrong in ["\"two dollars\"", "\"\"", "\"-1\"", "\"$\""] {
+            let error = opened(wrong).unwrap_err().to_string();
+            assert_eq!(
+                error,
+                format!(
+                    "cannot read `{}` in an event of kind `opened`",
+                    &wrong[1..wrong.len() - 1]
+                )
+            );
+        }
+        assert!(matches!(opened("null").unwrap(), FanEvent::Opened(FanTerms { budget: None, .. })));
     }
 }

@@ -18,7 +18,7 @@ pub enum ItemFields {
         /// Its fields; none if it is no object.
         fields: Map<String, Value>,
     },
-    /// A file.
+    /// A file of the project, which the agent reads.
     File {
         /// The path, relative to the project.
         path: String,

@@ -23,21 +23,21 @@ pub enum AttemptCheckoutError {
     /// The name does not name a commit.
     #[error("cannot check out `{name}`: it is not the whole name of a commit")]
     NotACommit {
-        /// The name.
+        /// What was given in its place.
         name: String,
     },
     /// Neither the repository nor its remote has the commit.
     #[error("cannot find commit {commit} in `{}` or at its remote `origin`", repository.display())]
     Missing {
-        /// The commit.
+        /// Its whole name.
         commit: String,
-        /// The repository.
+        /// Where Convoke looked first.
         repository: PathBuf,
     },
     /// Git failed.
     #[error("cannot check out {commit}: {words}")]
     Git {
-        /// The commit.
+        /// The whole name of the commit.
         commit: String,
         /// Git's words.
         words: String,

@@ -3,12 +3,13 @@
 //! The record has no secret: it detects accidents and careless edits, not an attacker who writes it
 //! anew. The run's journal detects that.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use convoke_domain::design::event::{Chosen, LaneEnd, LaneId, Settings};
 use convoke_domain::design::facts::Facts;
 use convoke_domain::design::matter::Matter;
 use convoke_domain::design::outline::DesignOutline;
+use convoke_domain::design::recount::{ArtifactChanges, artifact_changes};
 use convoke_domain::design::render;
 use convoke_domain::design::seat::Holder;
 use convoke_domain::design::walk::{DesignEnding, Next};
@@ -172,6 +173,17 @@ pub enum RecordError {
         /// The first such file.
         file: String,
     },
+    /// Convoke itself words one of its prompts otherwise now.
+    #[error(
+        "cannot export the files of `{run}`: this version of Convoke words `{file}` otherwise \
+         than the one that wrote it"
+    )]
+    Reworded {
+        /// The run's id.
+        run: RunId,
+        /// The first such prompt.
+        file: String,
+    },
     /// Its files are what they were only by the rules of another version.
     #[error("cannot export the files of `{run}`: `{file}` changed with the rules ({difference})")]
     OtherRules {
@@ -206,15 +218,16 @@ impl RunRecord {
         let (_, settings) = facts.settings().ok_or_else(unfinished)?;
         let (ending, degraded) = ending(&outline.next).ok_or_else(unfinished)?;
         let degraded = render::warnings(degraded, Some(settings));
-        let now: BTreeMap<_, _> = hashes(outline).into_iter().collect();
-        let then: BTreeMap<_, _> = kept.iter().cloned().collect();
-        let names: BTreeSet<_> = now.keys().chain(then.keys()).collect();
-        if let Some(file) = names.into_iter().find(|name| now.get(*name) != then.get(*name)) {
-            let (run, file) = (run.id.clone(), file.clone());
+        let ArtifactChanges { differing, reworded } = artifact_changes(kept, &hashes(outline));
+        let run_id = || run.id.clone();
+        if let Some(file) = differing.into_iter().next() {
             return Err(match settings.rules.difference() {
-                Some(difference) => RecordError::OtherRules { run, file, difference },
-                None => RecordError::Differs { run, file },
+                Some(difference) => RecordError::OtherRules { run: run_id(), file, difference },
+                None => RecordError::Differs { run: run_id(), file },
             });
+        }
+        if let Some(file) = reworded.into_iter().next() {
+            return Err(RecordError::Reworded { run: run_id(), file });
         }
         let files = render::artifacts(outline);
         Ok(Self {

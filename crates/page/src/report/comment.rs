@@ -6,6 +6,7 @@
 
 mod quoted;
 
+use convoke_domain::design::tally::FindingVerdict;
 use convoke_service::run::{
     CitationReport, ContestedDecisionReport, PanelFindingReport, RunShowReport, SpendingRow,
 };
@@ -184,7 +185,10 @@ fn findings(report: &RunShowReport, limits: Limits) -> String {
         for vote in &finding.votes {
             text.extend([format!(" {} |", vote.vote.unwrap_or("–"))]);
         }
-        text.extend([format!(" {} |\n", finding.verdict.unwrap_or("not voted on yet"))]);
+        text.extend([format!(
+            " {} |\n",
+            finding.verdict.map_or("not voted on yet", FindingVerdict::word)
+        )]);
     }
     text += &note(left_out(findings.len(), limits.rows, "findings"));
     for finding in findings.iter().take(limits.rows) {

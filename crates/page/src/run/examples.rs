@@ -3,15 +3,17 @@
 use std::collections::BTreeMap;
 
 use convoke_domain::design::seat::Panel;
+use convoke_domain::design::tally::FindingVerdict;
 use convoke_domain::lane::ledger::Sum;
 use convoke_service::run::{
     CitationReport, CompareReport, CompareSideReport, ComparedFindingReport,
     ContestedDecisionReport, DebateReport, DefensePartReport, DefenseReport, FindingVoteReport,
-    JudgeVoteReport, JudgeVotesReport, LaneBarReport, MatterReport, MattersReport,
-    PanelFindingReport, PanelVoiceReport, PlanSizeReport, PlanVersionReport, ResultsReport,
-    ReviewerScoreReport, RulesReport, RunEventReport, RunEvidenceReport, RunJournalReport,
-    RunShowReport, RunTimelineReport, RunWaitReport, SketchReport, SpendingReport, SpendingRow,
-    StepSpanReport, VoteTallyReport, WaitingQuestionReport,
+    JournalStateReport, JudgeVoteReport, JudgeVotesReport, LaneBarReport, MatterReport,
+    MattersReport, PanelFindingReport, PanelVoiceReport, PlanSizeReport, PlanVersionReport,
+    ResultsReport, ReviewerScoreReport, RulesReport, RunEventReport, RunEvidenceReport,
+    RunJournalReport, RunShowReport, RunStateReport, RunTimelineReport, RunWaitReport,
+    SketchReport, SpendingReport, SpendingRow, StepSpanReport, VoteTallyReport,
+    WaitingQuestionReport,
 };
 
 /// When the example began, in milliseconds since 1970.
@@ -21,7 +23,7 @@ const BEGUN: i64 = 1_780_000_000_000;
 pub(crate) fn example(text: &str) -> RunShowReport {
     RunShowReport {
         run: "20260304-050607-abcde".to_owned(),
-        state: "stopped",
+        state: RunStateReport::Stopped,
         feature: text.to_owned(),
         request: Some(format!("{text}\n\nin full")),
         journal: journal(),
@@ -75,7 +77,10 @@ pub(crate) fn beside_single_pass(text: &str) -> CompareReport {
         made_at: "2026-03-04T05:06:07Z".to_owned(),
         agent: text.to_owned(),
         model: Some(text.to_owned()),
-        findings: vec![finding("FINDING_1", Some("accepted")), finding("FINDING_2", None)],
+        findings: vec![
+            finding("FINDING_1", Some(FindingVerdict::Accepted)),
+            finding("FINDING_2", None),
+        ],
     }
 }
 
@@ -84,7 +89,7 @@ fn journal() -> RunJournalReport {
         events: 4,
         at: 4,
         hash: "0123456789abcdef".repeat(4),
-        state: "sound".to_owned(),
+        state: JournalStateReport::Sound,
         begun_ms: Some(BEGUN),
         at_ms: Some(BEGUN + 90_000),
     }
@@ -112,11 +117,11 @@ fn results(text: &str) -> ResultsReport {
     ResultsReport {
         decisions: vec![decision(text)],
         findings: vec![
-            finding("FINDING_1", text, "accepted"),
-            finding("FINDING_2", text, "tied"),
+            finding("FINDING_1", text, FindingVerdict::Accepted),
+            finding("FINDING_2", text, FindingVerdict::Tied),
             PanelFindingReport {
                 withheld: true,
-                ..finding("OOS_1", "WITHHELD SECRET", "accepted")
+                ..finding("OOS_1", "WITHHELD SECRET", FindingVerdict::Accepted)
             },
         ],
         tally: Some(VoteTallyReport {
@@ -168,7 +173,7 @@ fn decision(text: &str) -> ContestedDecisionReport {
     }
 }
 
-fn finding(id: &str, text: &str, verdict: &'static str) -> PanelFindingReport {
+fn finding(id: &str, text: &str, verdict: FindingVerdict) -> PanelFindingReport {
     let vote = |voter: &str, vote| FindingVoteReport {
         voter: voter.to_owned(),
         vote,

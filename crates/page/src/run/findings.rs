@@ -2,6 +2,7 @@
 
 use convoke_domain::design::seat::Panel;
 use convoke_domain::design::seat_name::label_seat;
+use convoke_domain::design::tally::FindingVerdict;
 use convoke_service::run::{
     FindingVoteReport, PanelFindingReport, ReviewerScoreReport, RunShowReport,
 };
@@ -89,14 +90,14 @@ fn verdict(finding: &PanelFindingReport) -> Markup {
         return html! { span.soft { "not voted on yet" } };
     };
     let tone = match verdict {
-        "accepted" => "good",
-        "rejected" | "exonerated" => "soft",
-        _ => "warn",
+        FindingVerdict::Accepted => "good",
+        FindingVerdict::Rejected | FindingVerdict::Exonerated => "soft",
+        FindingVerdict::Neutral | FindingVerdict::Undecided | FindingVerdict::Tied => "warn",
     };
-    let is_other = finding.panel.is_some_and(|panel| panel != verdict);
+    let other = finding.panel.filter(|panel| *panel != verdict);
     html! {
-        span.tag.(tone) { (verdict) }
-        @if is_other { br; span.soft { "by a person; the panel: " (finding.panel.unwrap_or_default()) } }
+        span.tag.(tone) { (verdict.word()) }
+        @if let Some(panel) = other { br; span.soft { "by a person; the panel: " (panel.word()) } }
     }
 }
 

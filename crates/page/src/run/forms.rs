@@ -1,6 +1,6 @@
 //! What a run waits for a person with: a question, and matters that the panel left open.
 
-use convoke_service::run::{MatterReport, WaitingQuestionReport};
+use convoke_service::run::{MatterReport, RunStateReport, WaitingQuestionReport};
 use maud::{Markup, html};
 
 use super::{RunPage, run_path};
@@ -15,7 +15,7 @@ pub(super) fn forms(page: &RunPage<'_>) -> Markup {
     let report = page.report;
     let is_now = report.journal.at == report.journal.events;
     // A running process asks at its own front end; a rehearsal takes no decision.
-    let is_free = is_now && report.state != "running" && !report.is_rehearsal;
+    let is_free = is_now && report.state != RunStateReport::Running && !report.is_rehearsal;
     let access = if is_free { page.access } else { Access::ReadOnly };
     html! {
         @if let Some(asked) = report.evidence.question.as_ref().filter(|_| is_now) {

@@ -1,6 +1,6 @@
 //! What a reader needs first: the outcome in a few lines; and at the end where it comes from.
 
-use convoke_service::run::RunShowReport;
+use convoke_service::run::{RunShowReport, RunStateReport};
 use maud::{Markup, html};
 
 use crate::components::{duration, money, number, time};
@@ -10,10 +10,10 @@ use crate::verdict_words::findings_in_words;
 /// Shows the outcome of a run.
 pub fn summary(report: &RunShowReport) -> Markup {
     let tone = match report.state {
-        "ended" if report.warnings.is_empty() => "good",
-        "ended" => "warn",
-        "running" => "info",
-        _ => "soft",
+        RunStateReport::Ended if report.warnings.is_empty() => "good",
+        RunStateReport::Ended => "warn",
+        RunStateReport::Running => "info",
+        RunStateReport::Stopped | RunStateReport::Refused | RunStateReport::Unfinished => "soft",
     };
     html! {
         h1 { (plain(&report.feature)) }

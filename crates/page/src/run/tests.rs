@@ -74,7 +74,7 @@ fn forms_are_there_only_where_a_person_may_act() {
     assert_eq!(full.matches("name=\"csrf\" value=\"token\"").count(), 3);
     for (report, access) in [
         (report.clone(), Access::ReadOnly),
-        (RunShowReport { state: "running", ..report.clone() }, Access::Full),
+        (RunShowReport { state: RunStateReport::Running, ..report.clone() }, Access::Full),
         (RunShowReport { is_rehearsal: true, ..report.clone() }, Access::Full),
     ] {
         let shown = page(&report, access);

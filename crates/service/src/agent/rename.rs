@@ -39,7 +39,7 @@ pub fn rename_agent(
     let bound_by: Vec<_> = bound_by.iter().map(|path| path.display().to_string()).collect();
     let reporter = session.reporter();
     for path in &bound_by {
-        reporter.say(format!("note: `{path}` names @{to} too"));
+        reporter.remark(format!("`{path}` names @{to} too"));
     }
     let settings = settings(session)?;
     if settings.orchestrator == *from {

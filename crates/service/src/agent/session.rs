@@ -68,8 +68,8 @@ pub fn bind_session(
         store.add_agent(scope, name, client.name()).map_err(refused)?;
         let nearest = nearest_agent(&workspace, scope, name)?;
         let nearest = nearest.map_or_else(String::new, |words| format!("; {words}"));
-        session.reporter().say(format!(
-            "note: there was no agent `{name}` on {}, so Convoke added it{nearest}",
+        session.reporter().remark(format!(
+            "there was no agent `{name}` on {}, so Convoke added it{nearest}",
             scope.branch
         ));
     }

@@ -44,7 +44,7 @@ pub fn first_usable_agent(session: &Session) -> Result<AgentRef, Failure> {
             return Err(refused(NoAgent::Sick(names.join(", "))));
         }
     };
-    session.reporter().say(format!("note: {client} answers ({why}); `--agent` names another"));
+    session.reporter().remark(format!("{client} answers ({why}); `--agent` names another"));
     Ok(AgentRef::Client(*client))
 }
 

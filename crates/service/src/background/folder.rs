@@ -8,7 +8,7 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use convoke_domain::lane::budget::WrittenBudget;
+use convoke_domain::lane::budget::{InvalidBudget, WrittenBudget};
 use convoke_domain::run::RunId;
 use convoke_engine::chance::random_number;
 use convoke_engine::file;
@@ -40,6 +40,8 @@ pub(super) enum FolderError {
     NoRun(RunId),
     #[error("cannot read `{}`", .0.display())]
     Illegible(PathBuf),
+    #[error("cannot read the budget `{text}` in `{}`", path.display())]
+    Budget { path: PathBuf, text: String, source: InvalidBudget },
 }
 
 pub(super) fn unusable(path: &Path) -> impl FnOnce(io::Error) -> Failure {
@@ -63,6 +65,47 @@ pub(super) struct KeptRequest {
     /// The name of the key's file; none where the run began elsewhere.
     #[serde(default)]
     pub(super) key: Option<String>,
+}
+
+/// What a request says of its payment. Requests of later versions say it in the same words.
+#[derive(Deserialize)]
+struct PaymentBody {
+    #[serde(default)]
+    budget: Option<String>,
+    #[serde(default)]
+    paid_by: Option<String>,
+}
+
+/// Returns the budget of the run in a folder if that run is paid by this one. Convoke refuses a
+/// request that it cannot read: it may have taken any amount.
+pub(super) fn budget_paid_by(folder: &Path, run: &str) -> Result<Option<WrittenBudget>, Failure> {
+    let path = folder.join(REQUEST);
+    // The folder of a request appears before the request.
+    if !path.is_file() {
+        return Ok(None);
+    }
+    let text = file::text(&path, MAX_BYTES).unwrap_or_default();
+    let unreadable = |_| {
+        Failure::new(ErrorClass::Prerequisite, FolderError::Illegible(path.clone()))
+            .hint("that run may be paid by this lane; once it has ended, remove its folder")
+    };
+    let body: PaymentBody = serde_json::from_str(&text).map_err(unreadable)?;
+    if body.paid_by.as_deref() == Some(run) {
+        return kept_budget(&path, body.budget.as_deref());
+    }
+    Ok(None)
+}
+
+/// Parses a budget that a request keeps. One that cannot be read is never no budget.
+fn kept_budget(path: &Path, text: Option<&str>) -> Result<Option<WrittenBudget>, Failure> {
+    let parse = |text: &str| {
+        WrittenBudget::parse(text).map_err(|source| {
+            let (path, text) = (path.to_owned(), text.to_owned());
+            Failure::new(ErrorClass::Prerequisite, FolderError::Budget { path, text, source })
+                .hint("correct the budget in that file")
+        })
+    };
+    text.map(parse).transpose()
 }
 
 /// A run before it has a folder.
@@ -239,6 +282,11 @@ pub(super) struct KeptRun {
 }
 
 impl KeptRun {
+    /// Returns what the run may spend; nothing where its request names no budget.
+    pub(super) fn budget(&self) -> Result<Option<WrittenBudget>, Failure> {
+        kept_budget(&self.path.join(REQUEST), self.request.budget.as_deref())
+    }
+
     /// Returns the last attempt, if there is one.
     pub(super) fn last_attempt(&self) -> Option<Attempt> {
         let entries = fs::read_dir(&self.path).into_iter().flatten().flatten();

@@ -135,8 +135,7 @@ fn tell(reporter: &Reporter, notes: &[SelectionNote], report: &BriefFilesReport)
     for note in notes {
         match note {
             SelectionNote::Ignored { path } => {
-                reporter
-                    .note(format!("note: `{path}` is in a .gitignore; taken because you named it"));
+                reporter.aside(format!("`{path}` is in a .gitignore; taken because you named it"));
             }
             SelectionNote::NoMatch { pattern } => {
                 reporter.warn(format!("no document matches `{pattern}`"));
@@ -148,7 +147,7 @@ fn tell(reporter: &Reporter, notes: &[SelectionNote], report: &BriefFilesReport)
     }
     if let [first, ..] = report.binaries.as_slice() {
         let count = files(report.binaries.len());
-        reporter.note(format!("note: left out what is binary ({count}), such as `{first}`"));
+        reporter.aside(format!("left out what is binary ({count}), such as `{first}`"));
     }
     tell_secrets(reporter, report);
 }

@@ -23,10 +23,11 @@ use convoke_store::error::StoreError;
 use super::course::CourseRequest;
 use super::ending::EndedDesign;
 use super::front_end::DesignFrontEnd;
+use super::held_run::HeldRun;
 use super::hold::{RunHold, hold_run};
 use super::rehearsal::Rehearsal;
 use super::seats::Seats;
-use super::{DesignError, MAX_FEATURE, open_journal};
+use super::{DesignError, MAX_FEATURE};
 use crate::brief::brief_block;
 use crate::failure::{ErrorClass, Failure};
 use crate::repository_pack::{DesignPacks, design_packs};
@@ -127,7 +128,7 @@ fn rehearse(
     front_end: &mut dyn DesignFrontEnd,
 ) -> Result<EndedDesign, Failure> {
     if !request.feature.is_empty() {
-        session.reporter().say("note: a rehearsal plans its own example feature and ignores yours");
+        session.reporter().remark("a rehearsal plans its own example feature and ignores yours");
     }
     let rehearsal = Rehearsal::prepare(match source {
         RehearsalSource::Example => None,
@@ -274,10 +275,9 @@ fn begin(
     let title = format!("{mark}{}", settings.feature.lines().next().unwrap_or_default());
     let named = request.run_id.as_ref();
     let (id, hold) = begin_new_run(workspace, session, named, random_number, &title)?;
-    let (mut journal, _) = open_journal(workspace, &id)?;
-    let event = Event::Begun(Box::new(settings));
-    journal.append(session.now().as_millisecond(), &event).map_err(refused)?;
-    course.go(session, workspace, &id, hold, front_end)
+    let mut held = HeldRun::open(session, workspace, &id, hold)?;
+    held.append(session, Event::Begun(Box::new(settings)))?;
+    course.go(session, workspace, &id, held, front_end)
 }
 
 /// Records a run under its id, or else under one that no other run has, on any machine.

@@ -57,7 +57,7 @@ pub(super) fn usage_warning(
     let lanes = workspace.store.lanes(query).ok()?;
     let sum = Sum::of_all(lanes.iter().filter(|lane| is_paid(lane)));
     let warnings: Vec<_> = UncountedLanes::of(budget, sum).warnings().collect();
-    (!warnings.is_empty()).then(|| format!("warning: {}", warnings.join("; ")))
+    (!warnings.is_empty()).then(|| warnings.join("; "))
 }
 
 fn said(found: Option<Forecast>) -> String {

@@ -13,17 +13,18 @@ use convoke_domain::design::walk::{DesignEnding, DesignWalk};
 use convoke_domain::lane::budget::WrittenBudget;
 use convoke_domain::run::{RunId, RunState};
 use convoke_domain::tree::TreeStatus;
+use convoke_engine::design::journal::Journal;
 use convoke_engine::design::run_folder::{RunFolderError, RunFolders};
 
 use super::ending::{DesignOverview, DesignReport, EarlierPlans, EndedDesign, hand_over, withheld};
 use super::event_loop::{self, DesignOutcome};
 use super::front_end::DesignFrontEnd;
-use super::hold::RunHold;
+use super::held_run::HeldRun;
 use super::nested::Caller;
 use super::person::{AnswerFile, Person, read_answers};
 use super::rehearsal::REPLIES;
 use super::stage::{Beginning, Stage, unanswered};
-use super::{DesignError, cost, ground, open_journal, worker};
+use super::{DesignError, cost, ground};
 use crate::failure::{ErrorClass, Failure};
 use crate::lane::PinnedRules;
 use crate::manifest::run_record;
@@ -92,20 +93,22 @@ impl CourseRequest {
         self.answers.as_deref().map(read_answers).transpose().map(drop)
     }
 
-    /// Goes on where the journal ends. However that fails, the run can be resumed. Only the process
-    /// that holds the run does so, and the journal is opened here.
+    /// Goes on where the journal ends. However that fails, the run can be resumed.
     pub(crate) fn go(
         &self,
         session: &Session,
         workspace: &Workspace,
         id: &RunId,
-        _hold: RunHold,
+        held: HeldRun<'_>,
         front_end: &mut dyn DesignFrontEnd,
     ) -> Result<EndedDesign, Failure> {
         let span = tracing::info_span!("design", run = %id);
         let _entered = span.enter();
         let mut ready = None;
-        let go_on = |session: &Session| self.go_on(session, workspace, id, front_end, &mut ready);
+        let HeldRun { journal, events, hold: _hold } = held;
+        let opened = (journal, events);
+        let go_on =
+            |session: &Session| self.go_on(session, workspace, id, opened, front_end, &mut ready);
         let work = TracedWork::design(workspace, id);
         let ended = traced(session, work, go_on, |ended| ended.report.class);
         match &ended {
@@ -130,12 +133,10 @@ impl CourseRequest {
         session: &Session,
         workspace: &Workspace,
         id: &RunId,
+        (journal, events): (Journal<'_>, Vec<Stamped>),
         front_end: &mut dyn DesignFrontEnd,
         began: &mut Option<Ready>,
     ) -> Result<EndedDesign, Failure> {
-        let folders = folders(session)?;
-        worker::wait_for_last(session, &folders, id)?;
-        let (journal, events) = open_journal(workspace, id)?;
         *began = ready(&events).cloned();
         let settings = begun(id, &events)?.clone();
         let earlier = EarlierPlans { plans: earlier_plans(&events) };
@@ -157,7 +158,7 @@ impl CourseRequest {
         let is_complete = matches!(outcome, DesignOutcome::Ended(DesignEnding::Complete { .. }));
         let left_behind = is_complete.then(|| stage.left_behind()).flatten();
         if let Some(warning) = &left_behind {
-            stage.front_end.say(warning);
+            stage.front_end.warn(warning);
         }
         if stage.is_unanswered && outcome == DesignOutcome::Interrupted {
             return Err(unanswered(id));
@@ -187,7 +188,7 @@ impl CourseRequest {
         if let (true, Some(file)) = (is_complete, &self.answers) {
             for (line, id) in stage.person.unasked(&facts) {
                 let said = format!("answers `{id}`, which was never asked");
-                stage.front_end.say(&fault(file, line, &said));
+                stage.front_end.warn(&fault(file, line, &said));
             }
         }
         let reporter = session.reporter();
@@ -228,11 +229,11 @@ impl CourseRequest {
         let budget = budget.as_ref().or(settings.budget.as_ref());
         let written = answers.as_deref().map(read_answers).transpose()?.unwrap_or_default();
         for (line, said) in &written.faults {
-            reporter.say(fault(answers.as_deref().unwrap_or(Path::new("")), *line, said));
+            reporter.warn(fault(answers.as_deref().unwrap_or(Path::new("")), *line, said));
         }
         let recorded = recorded.as_deref().map(AnswerFile::read);
         for (line, said) in recorded.iter().flat_map(|recorded| &recorded.faults) {
-            reporter.say(fault(Path::new(REPLIES), *line, said));
+            reporter.warn(fault(Path::new(REPLIES), *line, said));
         }
         let person = match recorded {
             Some(recorded) => Person::recorded(written, recorded),
@@ -271,7 +272,7 @@ impl CourseRequest {
         let mut words = vec!["--project".to_owned(), session.project.display().to_string()];
         let (run, id) = ("--run".to_owned(), id.to_string());
         words.extend(["plumbing".to_owned(), "heavy-worker".to_owned(), run, id]);
-        words.extend(["--limit".to_owned(), limit]);
+        words.extend(["--report".to_owned(), "--limit".to_owned(), limit]);
         let budget =
             self.budget.iter().flat_map(|budget| ["--budget".to_owned(), budget.text().to_owned()]);
         words.extend(budget);
@@ -295,8 +296,8 @@ fn ready(events: &[Stamped]) -> Option<&Ready> {
 fn tell_branch(ready: Option<&Ready>, reporter: &Reporter) {
     let Some(Ready { branch, is_new: true, left: Some(left), .. }) = ready else { return };
     let back = if left.is_empty() { "git checkout -" } else { &format!("git switch {left}") };
-    reporter.say(format!(
-        "note: the branch `{branch}`, which this run made, is still checked out; `{back}` goes back"
+    reporter.remark(format!(
+        "the branch `{branch}`, which this run made, is still checked out; `{back}` goes back"
     ));
 }
 
@@ -382,5 +383,5 @@ fn resumable(failure: Failure, id: &RunId, settings: &Settings) -> Failure {
 
 /// Returns the warning about a line of a file of answers.
 fn fault(file: &Path, line: usize, said: &str) -> String {
-    format!("warning: line {line} of {} {said}", file.display())
+    format!("line {line} of {} {said}", file.display())
 }

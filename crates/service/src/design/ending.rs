@@ -276,7 +276,7 @@ fn leave(
         let source = ErrorKind::AlreadyExists.into();
         return Err(Failure::new(ErrorClass::Prerequisite, DesignError::Folder { path, source }));
     }
-    reporter.say(format!("note: `{usual}` exists and stays unchanged; the new file is `{other}`"));
+    reporter.remark(format!("`{usual}` exists and stays unchanged; the new file is `{other}`"));
     Ok(other)
 }
 

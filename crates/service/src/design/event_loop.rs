@@ -137,7 +137,7 @@ pub(super) fn work(
         DesignOutcome::Interrupted => WorkerResult::gave_up("interrupted"),
         DesignOutcome::Ended(DesignEnding::OverBudget(_)) => WorkerResult::gave_up("over-budget"),
         DesignOutcome::Ended(DesignEnding::Failed(_)) => WorkerResult::gave_up("plan-missing"),
-        DesignOutcome::Ended(_) => WorkerResult::gave_up("internal-error"),
+        DesignOutcome::Ended(_) => WorkerResult::gave_up(GiveUpReason::INTERNAL_ERROR),
     })
 }
 

@@ -62,6 +62,12 @@ pub trait DesignFrontEnd {
     /// Shows a message beside the design, in every front end.
     fn say(&mut self, text: &str);
 
+    /// Shows a remark beside the design, as such, in every front end.
+    fn remark(&mut self, text: &str);
+
+    /// Shows a warning beside the design, as such, in every front end.
+    fn warn(&mut self, text: &str);
+
     /// Shows a note; a front end that only prints data leaves it out.
     fn note(&mut self, text: &str);
 
@@ -97,6 +103,10 @@ impl DesignFrontEnd for UnattendedFrontEnd {
     fn worker_lanes(&mut self, _lanes: Vec<WorkerLane>) {}
 
     fn say(&mut self, _text: &str) {}
+
+    fn remark(&mut self, _text: &str) {}
+
+    fn warn(&mut self, _text: &str) {}
 
     fn note(&mut self, _text: &str) {}
 

@@ -60,7 +60,7 @@ pub(super) fn check(stage: &mut Stage<'_>, facts: &Facts) -> Result<(), Failure>
     }
     let now_at = head(&stage.session.project).unwrap_or_default();
     if now_at != ready.base {
-        stage.front_end.say("note: the branch has other commits than when the run began");
+        stage.front_end.remark("the branch has other commits than when the run began");
     }
     Ok(())
 }

@@ -150,11 +150,11 @@ fn taken(question: &PersonQuestion, answer: &str, front_end: &mut dyn DesignFron
             reply
         }
         Err(wrong) if question.is_open => {
-            front_end.say(&format!("warning: {wrong}; Convoke takes it as an answer in words"));
+            front_end.warn(&format!("{wrong}; Convoke takes it as an answer in words"));
             Reply::Words(answer.trim().to_owned())
         }
         Err(wrong) => {
-            front_end.say(&format!("warning: {wrong}; Convoke accepts the recommendation"));
+            front_end.warn(&format!("{wrong}; Convoke accepts the recommendation"));
             Reply::Recommended
         }
     }

@@ -6,8 +6,8 @@ use convoke_domain::run::RunId;
 use super::course::CourseRequest;
 use super::ending::EndedDesign;
 use super::front_end::DesignFrontEnd;
+use super::held_run::HeldRun;
 use super::hold::hold_run;
-use super::open_journal;
 use crate::failure::Failure;
 use crate::run::{
     journal_integrity, last_stopped_run, must_be_design, must_be_real, must_be_sound,
@@ -29,9 +29,9 @@ pub fn resume_run(
     };
     let run = workspace.store.run(&workspace.scope.project, &run).map_err(refused)?;
     must_be_design(&run.id)?;
-    must_be_sound(&run.id, journal_integrity(&workspace, &run.id)?)?;
-    let (_, events) = open_journal(&workspace, &run.id)?;
-    must_be_real(&run.id, &Facts::fold(events))?;
     let hold = hold_run(session, &workspace.store, &run.id)?;
-    course.go(session, &workspace, &run.id, hold, front_end)
+    must_be_sound(&run.id, journal_integrity(&workspace, &run.id)?)?;
+    let held = HeldRun::open(session, &workspace, &run.id, hold)?;
+    must_be_real(&run.id, &Facts::fold(held.events.iter().cloned()))?;
+    course.go(session, &workspace, &run.id, held, front_end)
 }

@@ -134,7 +134,7 @@ impl<'a> Stage<'a> {
             self.front_end.note(&forecast);
         }
         if let Some(warning) = self.usage_warning() {
-            self.front_end.say(&warning);
+            self.front_end.warn(&warning);
         }
         self.begin_watch()?;
         // Agents' activity is not part of a design's output.

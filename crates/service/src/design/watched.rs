@@ -3,7 +3,7 @@
 use std::fs;
 
 use convoke_domain::design::event::Tree;
-use convoke_domain::tree::kept::KeptTree;
+use convoke_domain::tree::kept::{KeptTree, KeptTreeChange};
 use convoke_domain::tree::{DirtyReason, TreeEvidence, TreeStatus};
 use convoke_engine::client::Rights;
 use convoke_engine::file;
@@ -77,16 +77,17 @@ impl Stage<'_> {
         self.forget_tree();
         self.begin_watch()?;
         let now = self.watch.as_ref().and_then(TreeWatch::kept);
-        let said = match before.zip(now) {
-            Some((before, now)) => before.differences(&now),
-            None => vec![
-                "warning: Convoke cannot tell what changed in the working tree since the run was \
-                 interrupted"
-                    .to_owned(),
-            ],
+        let Some((before, now)) = before.zip(now) else {
+            self.front_end.warn(
+                "Convoke cannot tell what changed in the working tree since the run was interrupted",
+            );
+            return Ok(());
         };
-        for line in &said {
-            self.front_end.say(line);
+        for change in before.differences(&now) {
+            match &change {
+                KeptTreeChange::Settings(_) => self.front_end.warn(&change.to_string()),
+                KeptTreeChange::Files => self.front_end.remark(&change.to_string()),
+            }
         }
         Ok(())
     }
@@ -94,8 +95,7 @@ impl Stage<'_> {
     /// Describes changes by agents that worked after the last boundary.
     pub(super) fn left_behind(&self) -> Option<String> {
         let verdict = self.watch.as_ref()?.end(&self.look(&self.session.reporter()))?;
-        let warning = verdict.warning("agents").filter(|_| verdict.status == TreeStatus::Dirty)?;
-        Some(format!("warning: {warning}"))
+        verdict.warning("agents").filter(|_| verdict.status == TreeStatus::Dirty)
     }
 
     /// Forgets a reported change, so that resuming does not report it again.

@@ -1,11 +1,12 @@
 //! The heavy part of a design in a process of its own: starting it, and being it.
 
+use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 use std::{fs, io, thread};
 
 use convoke_domain::design::event::LaneId;
-use convoke_domain::design::heavy::WorkerResult;
+use convoke_domain::design::heavy::{GiveUpReason, WorkerResult};
 use convoke_domain::design::seat::Panel;
 use convoke_domain::design::seat_name::{lane_holder, lane_seat};
 use convoke_domain::lane::event::Usage;
@@ -22,18 +23,16 @@ use super::course::{CourseRequest, folders, held};
 use super::event_loop::work;
 use super::front_end::{DesignFrontEnd, UnattendedFrontEnd, WorkerLane};
 use super::stage::{Stage, stopped};
+use super::worker_report::{PrintLine, WorkerObserver, WorkerReport, print_end};
 use super::{DesignError, open_journal};
-use crate::failure::{ErrorClass, Failure};
+use crate::failure::{ErrorClass, Failure, with_causes};
 use crate::lane::{lane_failed, read_pulse};
 use crate::session::Session;
 use crate::telemetry::{TracedWork, traced};
 use crate::workspace::Workspace;
 
-/// The longest output of a worker, which prints one line.
-const MAX_BYTES: u64 = 64 * 1024;
-
-/// On stderr it may write a log, too.
-const MAX_STDERR: u64 = 16 * 1024 * 1024;
+/// The longest output of a worker: its messages on stdout, its log on stderr.
+const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Lanes have limits of their own; a worker that waits for them has time.
 const PATIENCE: Duration = Duration::from_hours(24 * 7);
@@ -70,6 +69,25 @@ pub fn run_worker(
     traced(session, TracedWork::worker(&workspace, run), do_heavy_part, |_| None)
 }
 
+/// Does the same for the process that started the worker: prints every message and the result as a
+/// line that [`started`] reads.
+pub fn report_as_worker(
+    session: &Session,
+    run: &RunId,
+    course: &CourseRequest,
+    print: PrintLine,
+) -> WorkerResult {
+    let session = session.clone().observed_by(Arc::new(WorkerObserver { print: print.clone() }));
+    let result = run_worker(&session, run, course).unwrap_or_else(|failure| {
+        let reporter = session.reporter();
+        reporter.warn(with_causes(&*failure.error));
+        failure.hints.into_iter().for_each(|hint| reporter.hint(hint));
+        WorkerResult::gave_up(GiveUpReason::INTERNAL_ERROR)
+    });
+    print_end(&result, &print);
+    result
+}
+
 /// Waits for a worker whose parent was killed: it stops its lanes and ends, and until then it may
 /// still write the journal.
 pub(super) fn wait_for_last(
@@ -89,7 +107,7 @@ pub(super) fn wait_for_last(
                 .hint("wait until that process has ended"));
         }
         if left == LAST_WORDS {
-            session.reporter().say("note: waiting for the worker of an earlier process to end");
+            session.reporter().remark("waiting for the worker of an earlier process to end");
         }
         owner::wait(&worker, STEP).ok();
         left = left.saturating_sub(STEP);
@@ -173,14 +191,20 @@ pub(super) fn started(
         return Ok(None);
     }
     let [stdout, stderr] = KEPT_STREAMS.map(|name| scratch.path().join(name));
-    let said = file::text(&stderr, MAX_STDERR).unwrap_or_default();
+    let report = WorkerReport::read(&file::text(&stdout, MAX_BYTES).unwrap_or_default());
+    if report.has_lost_telemetry() {
+        stage.session.telemetry.stay_silent();
+    }
+    for (source, progress) in &report.told {
+        stage.session.observer.observe(source.as_deref(), progress);
+    }
+    // What is on stderr is a log, or the words of a panic.
+    let log = file::text(&stderr, MAX_BYTES).unwrap_or_default();
     let reporter = stage.session.reporter();
-    stage.session.telemetry.hear_worker(&said);
-    said.lines().for_each(|line| reporter.say(line));
-    let said = file::text(&stdout, MAX_BYTES).unwrap_or_default();
+    log.lines().for_each(|line| reporter.say(line));
     let length = |name: &str| {
         let found = fs::symlink_metadata(stage.folder.join(name)).ok()?;
         found.is_file().then_some(found.len())
     };
-    Ok(Some(WorkerResult::from_output(&said, length)))
+    Ok(Some(WorkerResult::judged(report.result, length)))
 }

@@ -88,8 +88,8 @@ impl Dispatched<'_> {
             Some(_) | None => return,
         };
         if self.task.is_none() && has_open_tasks(self.workspace) {
-            reporter.say(format!(
-                "note: no task records this verdict; `{command} --by {}` records it",
+            reporter.remark(format!(
+                "no task records this verdict; `{command} --by {}` records it",
                 self.role
             ));
         }

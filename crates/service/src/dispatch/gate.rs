@@ -15,6 +15,7 @@ use serde::Serialize;
 
 use crate::failure::{ErrorClass, Failure};
 use crate::lane::{LaneRequest, PinnedRules, lane_failed, purpose_of_role, sentence, version_of};
+use crate::observer::Progress;
 use crate::session::Session;
 use crate::workspace::{open_store, refused};
 
@@ -86,13 +87,13 @@ pub(super) fn is_passed(
 }
 
 /// Describes how a client passes, or that an agent never does.
-pub(super) fn to_pass(client: &AgentRef) -> String {
+pub(super) fn to_pass(client: &AgentRef) -> Progress {
     match client {
-        AgentRef::Client(_) | AgentRef::Acp(_) | AgentRef::Replay(_) => format!(
-            "hint: Convoke resumes sessions of {client} only after `convoke dispatch gate --client {client}` has passed"
-        ),
+        AgentRef::Client(_) | AgentRef::Acp(_) | AgentRef::Replay(_) => Progress::Hint(format!(
+            "Convoke resumes sessions of {client} only after `convoke dispatch gate --client {client}` has passed"
+        )),
         AgentRef::Http(_) | AgentRef::Fleet(_) => {
-            format!("note: `{client}` keeps no sessions, so every round starts fresh")
+            Progress::Remark(format!("`{client}` keeps no sessions, so every round starts fresh"))
         }
     }
 }

@@ -115,7 +115,7 @@ impl Judged {
         if entry.confirmed == Some(false)
             && let Err(error) = review_history::append(feature, &unconfirmed(&entry.role))
         {
-            reporter.say(format!("note: the review history could not be written: {error}"));
+            reporter.remark(format!("the review history could not be written: {error}"));
         }
         let Some(agent) = agent else { return Ok(()) };
         let post = DispatchPost { feature: &entry.feature, role: &self.report.role };
@@ -123,8 +123,8 @@ impl Judged {
         if store.name_session(scope, post, next, agent).map_err(refused)? {
             write_state(&**store, scope, feature).map_err(next_failed)?;
         } else {
-            reporter.say(
-                "note: Convoke does not store the session, because `dispatch next` did not start this round",
+            reporter.remark(
+                "Convoke does not store the session, because `dispatch next` did not start this round",
             );
         }
         Ok(())
@@ -266,7 +266,7 @@ impl Submission<'_> {
             ) => Ok((None, Some(error.to_string()))),
             Err(error) if self.no_proof == NoProof::Told => {
                 let why = with_causes(&error);
-                reporter.say(format!("note: Convoke cannot tell what was read: {why}"));
+                reporter.remark(format!("Convoke cannot tell what was read: {why}"));
                 Ok((None, Some(why)))
             }
             Err(error) => {

@@ -73,7 +73,7 @@ pub(super) fn say_changes<'a>(
 ) {
     let reporter = session.reporter();
     for note in roles.into_iter().flat_map(|role| settings.change_notes(role)) {
-        reporter.say(note);
+        reporter.remark(note);
     }
 }
 

@@ -198,8 +198,8 @@ impl Course<'_> {
     /// Says how to record verdicts that no task has.
     fn note_unrecorded(&self) {
         if self.request.task.is_none() && has_open_tasks(&self.workspace) {
-            self.session.reporter().say(
-                "note: no task records these verdicts; `convoke task pass ID --by ROLE` records \
+            self.session.reporter().remark(
+                "no task records these verdicts; `convoke task pass ID --by ROLE` records \
                  one, and `--task ID` records those of a loop as they come",
             );
         }

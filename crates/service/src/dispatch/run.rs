@@ -245,7 +245,7 @@ impl<'a> Assignment<'a> {
         });
         let ungated = FreshReason::GateNotPassed;
         if matches!(&made.decision, ResumeDecision::Fresh { reason, .. } if *reason == ungated) {
-            reporter.say(gate::to_pass(client));
+            reporter.tell(&gate::to_pass(client));
         }
         Ok(made)
     }

@@ -4,7 +4,6 @@ use std::num::NonZeroUsize;
 
 use convoke_domain::fan::event::{FanEvent, FanSettings, FanTerms};
 use convoke_domain::fan::item::ListedItem;
-use convoke_domain::lane::budget::WrittenBudget;
 use convoke_domain::run::{RunId, RunState};
 use convoke_engine::client::Rights;
 use convoke_engine::fan::answer_schema::AnswerSchema;
@@ -96,7 +95,7 @@ pub fn resume_fan(
         ));
     }
     let terms = record.terms();
-    let kept = terms.and_then(|terms| WrittenBudget::parse(terms.budget.as_deref()?).ok());
+    let kept = terms.and_then(|terms| terms.budget.clone());
     let parallel = terms.and_then(|terms| NonZeroUsize::new(terms.parallel));
     let work_request = FanWork {
         budget: work_request.budget.clone().or(kept),
@@ -237,7 +236,7 @@ fn work(
 ) -> Result<FanReport, Failure> {
     let Course { session, run, work, .. } = *course;
     let terms = FanTerms {
-        budget: work.budget.as_ref().map(|budget| budget.text().to_owned()),
+        budget: work.budget.clone(),
         parallel: work.parallel.get(),
         limit_ms: u64::try_from(work.limits.wall.as_millis()).unwrap_or(u64::MAX),
     };

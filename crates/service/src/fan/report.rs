@@ -13,6 +13,7 @@ use super::FanCounts;
 use super::error::FanError;
 use crate::failure::{ErrorClass, Failure};
 use crate::lane::{SpentReport, TreeReport, is_paid};
+use crate::run::RunStateReport;
 use crate::workspace::{Workspace, refused};
 
 /// How the work of one process ended.
@@ -53,7 +54,8 @@ pub struct FanReport {
     /// The run's id.
     pub run: String,
     /// `running`, `stopped` or `ended`.
-    pub state: &'static str,
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub state: RunStateReport,
     /// The prompt, with places for an item.
     pub template: String,
     /// `lines`, `json_lines` or `files`.
@@ -111,7 +113,7 @@ impl FanReport {
         let tally = record.tally();
         Ok(Self {
             run: run.to_string(),
-            state: state.name(),
+            state: state.into(),
             template: settings.template.clone(),
             source: settings.source.name(),
             agent: settings.agent.clone(),
@@ -128,7 +130,7 @@ impl FanReport {
             lanes: sum.lanes,
             without_usage: sum.without_usage,
             spent: SpentReport::from(sum.usage),
-            budget: record.terms().and_then(|terms| terms.budget.clone()),
+            budget: record.terms().and_then(|terms| Some(terms.budget.as_ref()?.text().to_owned())),
             tree: None,
             class: None,
         })

@@ -156,12 +156,12 @@ impl<'a> Binding<'a> {
         {
             store.add_agent(&scope, &agent, target.client.name()).map_err(refused)?;
         }
-        session.reporter().say(format!("note: {words}"));
+        session.reporter().remark(words);
         match session.environment.named_agent() {
             None => {}
             Some(Ok(other)) => {
                 let words = format!("sessions that this shell starts belong to @{other}");
-                session.reporter().say(format!("note: CONVOKE_AGENT is set, so {words}"));
+                session.reporter().remark(format!("CONVOKE_AGENT is set, so {words}"));
             }
             Some(Err(error)) => session.reporter().warn(format!("{error}; hooks ignore it")),
         }
@@ -246,7 +246,7 @@ fn leave_out_of_git(store: &dyn Store, client: Client, session: &Session) -> Res
         Ok(FileEdit::Write(after))
     })?;
     let shown = path.display();
-    session.reporter().say(format!("note: added {LOCAL_FILE} to {shown}, so that git ignores it"));
+    session.reporter().remark(format!("added {LOCAL_FILE} to {shown}, so that git ignores it"));
     Ok(())
 }
 
@@ -281,8 +281,8 @@ pub(crate) fn release_binding(
     edit(session, &path, |current| match without_binding(current, &install) {
         Ok(text) => Ok(to(text)),
         Err(error) => {
-            let words = format!("note: Convoke leaves `{}` unchanged: {error}", path.display());
-            session.reporter().say(words);
+            let words = format!("Convoke leaves `{}` unchanged: {error}", path.display());
+            session.reporter().remark(words);
             Ok(FileEdit::Keep)
         }
     })?;

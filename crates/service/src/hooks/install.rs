@@ -112,7 +112,7 @@ pub fn install_hooks(
     let binding = Binding::plan(target, request.agent.as_ref(), session)?;
     let reporter = session.reporter();
     if let Some(remark) = remark {
-        reporter.say(format!("note: {remark}"));
+        reporter.remark(remark);
     }
     if request.rehearsal == DryRun::DryRun {
         return Ok(HooksChange::DryRun(HooksDryRunReport::new(&path, planned.installed)));
@@ -131,12 +131,11 @@ pub fn install_hooks(
     }
     if client == Client::Codex {
         let steps = codex_trust_steps(target.folder_trust(session));
-        reporter.say(format!("note: Codex skips hooks until you trust them: {steps}"));
+        reporter.remark(format!("Codex skips hooks until you trust them: {steps}"));
     }
     if client == Client::Gemini {
-        reporter.say(
-            "note: Gemini runs hooks only in folders that you trust: run `/permissions` in it",
-        );
+        reporter
+            .remark("Gemini runs hooks only in folders that you trust: run `/permissions` in it");
     }
     status(session, target)
 }
@@ -214,8 +213,8 @@ impl InstallHooksRequest {
         if let Some(agent) = &self.agent {
             bind_sessions(session, target, agent)?;
         }
-        let words = format!("note: the plugin {plugin} provides the hooks; Convoke wrote none");
-        session.reporter().say(words);
+        let words = format!("the plugin {plugin} provides the hooks; Convoke wrote none");
+        session.reporter().remark(words);
         status(session, target)
     }
 
@@ -279,8 +278,8 @@ fn note_commands_of_user(
     let kept = commands_of_user(left.unwrap_or_default(), target.client);
     for command in kept.map_err(|source| malformed(path, source))? {
         let line = command.replace(is_disruptive, " ");
-        session.reporter().say(format!(
-            "note: {} keeps a hook that Convoke did not write: `{}`; remove it by hand if you do \
+        session.reporter().remark(format!(
+            "{} keeps a hook that Convoke did not write: `{}`; remove it by hand if you do \
              not need it",
             path.display(),
             clipped(&line, MOST_COMMAND)

@@ -132,7 +132,7 @@ impl HooksTarget {
         let called = programs(text, self.client).map_err(unreadable)?;
         let (workspace, note) = Workspace::open_for_hook(session, PATIENCE)?;
         if let Some(note) = note {
-            session.reporter().say(format!("note: {note}"));
+            session.reporter().remark(note);
         }
         let (settings, left_out) = hook_settings(session, &workspace)?;
         let project = &workspace.scope.project;

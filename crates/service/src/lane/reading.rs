@@ -105,7 +105,7 @@ impl Reading {
 impl ReadingReport {
     /// Reports which files the agent read.
     pub fn messages(&self) -> impl Iterator<Item = Progress> {
-        let unknown = self.unknown.iter().map(|why| Progress::Note(format!("note: {why}")));
+        let unknown = self.unknown.iter().map(|why| Progress::Aside(why.clone()));
         let receipts = self.receipts.iter().flatten();
         let receipts = receipts.map(|receipt| Progress::Note(format!("read {}", receipt.line())));
         let unproven = (!self.unproven.is_empty()).then(|| {

@@ -24,7 +24,7 @@ pub struct ManifestVerifyReport {
     pub compared: bool,
     /// The run whose files they are.
     pub run: Option<String>,
-    /// The version of the rules that this program counts by.
+    /// The version of the rules that this program counts such a run by.
     pub rules: u32,
     /// The version that the run began under.
     pub written_under: Option<u32>,
@@ -87,6 +87,7 @@ fn report(
     if let Some(RecordVerdict { record, changed, missing, extra, .. }) = verdict {
         let rules = record.rules.map_or(RulesVersion::UNNUMBERED, RulesVersion::new);
         report.run = Some(record.run);
+        report.rules = rules.counted_by().number();
         report.written_under = Some(rules.number());
         report.files = record.files.len();
         (report.changed, report.missing, report.extra) = (changed, missing, extra);

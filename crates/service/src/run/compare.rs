@@ -154,13 +154,13 @@ pub fn compare(session: &Session, request: &CompareRequest) -> Result<CompareOut
 fn tell_state(session: &Session, known: &KnownRun) {
     let reporter = session.reporter();
     if !is_finished(known) {
-        reporter.say(format!(
-            "note: the run has not ended, so the panel's plan is unfinished; see `convoke resume {}`",
+        reporter.remark(format!(
+            "the run has not ended, so the panel's plan is unfinished; see `convoke resume {}`",
             known.run.id
         ));
     }
     for decision in decisions(&known.progress) {
-        reporter.say(format!("note: {decision}"));
+        reporter.remark(decision);
     }
 }
 

@@ -1,6 +1,7 @@
 //! Two runs side by side: their plans, their findings and their cost.
 
 use convoke_domain::design::quote::line;
+use convoke_domain::design::tally::FindingVerdict;
 use convoke_domain::run::RunId;
 use serde::Serialize;
 
@@ -8,6 +9,7 @@ use super::report::RunShowReport;
 use super::results::PanelFindingReport;
 use super::show::show_run;
 use super::spending::SpendingRow;
+use super::state::verdict_word;
 use crate::failure::Failure;
 use crate::session::Session;
 
@@ -54,7 +56,9 @@ pub struct ComparedFindingReport {
     /// The finding in one line.
     pub title: String,
     /// Its verdict; nothing before the vote.
-    pub verdict: Option<&'static str>,
+    #[serde(serialize_with = "verdict_word")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    pub verdict: Option<FindingVerdict>,
 }
 
 /// A finding of both runs.

@@ -16,7 +16,7 @@ use super::known::must_be_design;
 use super::list::{last_run, worked_on};
 use super::matters::{MattersReport, RunKind, open, way_out};
 use super::show::named_run;
-use crate::design::{CourseRequest, DesignFrontEnd, EndedDesign, hold_run, open_journal};
+use crate::design::{CourseRequest, DesignFrontEnd, EndedDesign, HeldRun, hold_run};
 use crate::failure::{ErrorClass, Failure};
 use crate::person::refuse_decision;
 use crate::session::Session;
@@ -126,8 +126,8 @@ pub fn decide(
     // Only the process that holds the run writes, so the state stays valid from here on.
     let hold = hold_run(session, &workspace.store, &run.id)?;
     must_be_sound(&run.id, journal_integrity(&workspace, &run.id)?)?;
-    let (mut journal, events) = open_journal(&workspace, &run.id)?;
-    let facts = Facts::fold(events);
+    let mut held = HeldRun::open(session, &workspace, &run.id, hold)?;
+    let facts = Facts::fold(held.events.iter().cloned());
     if RunKind::of_facts(&facts) == RunKind::Rehearsal {
         return Err(Failure::new(ErrorClass::Refused, DecisionError::Rehearsal(run.id))
             .hint("plan a feature with your agents: `convoke design \"FEATURE\"`")
@@ -143,16 +143,15 @@ pub fn decide(
     if let Some(earlier) = matter.ruling.as_ref().filter(|_| matter.is_pending) {
         said = format!("{said}\n{}", earlier.changed_to(&ruling));
     }
-    let at = session.now().as_millisecond();
-    journal.append(at, &Event::Decided(ruling)).map_err(refused)?;
+    held.append(session, Event::Decided(ruling))?;
     workspace.store.mark_run(&run.id, RunState::Stopped, session.now()).map_err(refused)?;
     let reporter = session.reporter();
     reporter.say(said);
     if is_at_its_end(&progress) {
-        let ended = course.go(session, &workspace, &run.id, hold, front_end)?;
+        let ended = course.go(session, &workspace, &run.id, held, front_end)?;
         return Ok(DecisionOutcome::Acted(Box::new(ended)));
     }
-    reporter.say("note: the run has not ended; it acts on the decision later");
+    reporter.remark("the run has not ended; it acts on the decision later");
     reporter.hint(format!("convoke resume {}", run.id));
     Ok(DecisionOutcome::Waiting(run.id))
 }

@@ -43,14 +43,6 @@ pub(crate) fn journal_integrity(workspace: &Workspace, id: &RunId) -> Result<Int
     Ok(Integrity::Sound)
 }
 
-/// Returns the state of a journal in words.
-pub(super) fn journal_state(integrity: Integrity) -> String {
-    match integrity {
-        Integrity::Sound => "sound".to_owned(),
-        Integrity::BrokenAt(event) => format!("changed at event {event}"),
-    }
-}
-
 /// Refuses a run whose journal was changed, because its answers may be forged.
 pub(crate) fn must_be_sound(id: &RunId, integrity: Integrity) -> Result<(), Failure> {
     match integrity {
@@ -76,7 +68,7 @@ impl KnownRun {
     /// Warns that the run's journal was changed, or that other rules count it now.
     pub fn warn_if_changed(&self, reporter: &Reporter) {
         if let Some(difference) = self.facts.rules().difference() {
-            reporter.say(format!("note: {difference}"));
+            reporter.remark(difference);
         }
         if let Integrity::BrokenAt(event) = self.integrity {
             let run = &self.run.id;

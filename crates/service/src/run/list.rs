@@ -10,6 +10,7 @@ use convoke_store::Store;
 
 use super::known::KnownRun;
 use super::report::{Conclusion, RunSummaryReport};
+use super::state::RunStateReport;
 use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
 use crate::workspace::{Workspace, refused};
@@ -38,7 +39,7 @@ pub fn list_runs(session: &Session) -> Result<Vec<RunSummaryReport>, Failure> {
             Ok(RunSummaryReport {
                 run: run.id.to_string(),
                 kind: if run.id.is_fan() { FAN } else { DESIGN },
-                state: state.seen(&run.id, &worked_on).name(),
+                state: state.seen(&run.id, &worked_on).into(),
                 degraded: end.warnings.map(|count| count > 0),
                 warnings: end.warnings,
                 undecided: end.undecided,
@@ -101,13 +102,13 @@ pub(crate) fn is_rehearsal(session: &Session, run: &RunId) -> bool {
 /// that is. A rehearsal cannot: its copy of the project is gone.
 pub fn last_stopped_run(session: &Session) -> Result<RunId, Failure> {
     let runs = list_runs(session)?.into_iter();
-    let stopped = runs.filter(|run| run.state == RunState::Stopped.name());
+    let stopped = runs.filter(|run| run.state == RunStateReport::Stopped);
     let mut stopped = stopped.filter_map(|run| Some((RunId::parse(&run.run).ok()?, run.feature)));
     let Some((id, feature)) = stopped.find(|(id, _)| !is_rehearsal(session, id)) else {
         return Err(
             Failure::new(ErrorClass::Refused, NothingStopped).hint("`convoke runs` lists all runs")
         );
     };
-    session.reporter().say(format!("note: resuming {id}: {}", line(&feature)));
+    session.reporter().remark(format!("resuming {id}: {}", line(&feature)));
     Ok(id)
 }

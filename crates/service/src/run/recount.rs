@@ -1,17 +1,16 @@
 //! Counting a run again from its recorded answers.
 
-use std::collections::{BTreeMap, BTreeSet};
-
+use convoke_domain::design::recount::{ArtifactChanges, artifact_changes};
 use convoke_domain::design::rules::{VerdictChange, changes_line, verdict_changes};
 use convoke_domain::run::RunId;
 use convoke_engine::design::kept::hashes;
 use convoke_store::journal::Integrity;
 use serde::Serialize;
 
-use super::integrity::journal_state;
 use super::matters::decisions;
 use super::report::RulesReport;
 use super::show::opened_run;
+use super::state::JournalStateReport;
 use crate::failure::Failure;
 use crate::session::Session;
 
@@ -22,20 +21,24 @@ pub struct RecountReport {
     /// The run's id.
     pub run: String,
     /// `sound`, or the event at which the journal was changed.
-    pub journal: String,
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub journal: JournalStateReport,
     /// The rules that it was counted by.
     #[serde(flatten)]
     pub rules: RulesReport,
     /// Artifacts that are not as they were at the end of the run.
     pub differing: Vec<String>,
-    /// Verdicts of the panel that other rules count otherwise; nothing if the journal keeps none.
+    /// Prompts that this version of Convoke words otherwise, which is no sign of a change.
+    pub reworded: Vec<String>,
+    /// Verdicts of the panel that are counted otherwise now; nothing if the journal keeps none.
     pub changed_verdicts: Option<Vec<ChangedVerdictReport>>,
     /// People's decisions, a line each.
     pub decided: Vec<String>,
     /// The difference between the rules that it began under and the present ones.
     #[serde(skip)]
     pub rules_difference: Option<String>,
-    /// How the verdicts differ under other rules, in words; nothing if the journal keeps none.
+    /// How the verdicts differ, in words; nothing if the journal keeps none, or if the run's own
+    /// rules give the same.
     #[serde(skip)]
     pub verdicts_line: Option<String>,
     /// How many artifacts it has.
@@ -45,12 +48,21 @@ pub struct RecountReport {
     /// Whether it completed, so that there is a record to compare with.
     #[serde(skip)]
     pub is_ended: bool,
-    /// Whether the journal is sound, and nothing but other rules made a difference.
+    /// Whether the journal is sound, and nothing made a difference but rules that this program no
+    /// longer has.
     #[serde(skip)]
     pub is_same: bool,
 }
 
-/// A verdict that other rules count otherwise.
+impl RecountReport {
+    /// Tells whether every verdict and every artifact that rules decide is as it was.
+    pub fn is_the_same(&self) -> bool {
+        let changed = self.changed_verdicts.as_deref().unwrap_or_default();
+        self.is_same && self.differing.is_empty() && changed.is_empty()
+    }
+}
+
+/// A verdict that is counted otherwise now.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChangedVerdictReport {
@@ -76,24 +88,33 @@ impl From<&VerdictChange> for ChangedVerdictReport {
 pub fn recount_run(session: &Session, run: Option<&RunId>) -> Result<RecountReport, Failure> {
     let known = opened_run(session, run)?;
     let integrity = known.integrity;
-    let journal = journal_state(integrity);
-    let counted: BTreeMap<_, _> = hashes(&known.progress).into_iter().collect();
-    let differing = differing(&counted, known.facts.kept());
+    let counted = hashes(&known.progress);
+    // A run that has not ended keeps nothing to compare with.
+    let changes_since = |kept| artifact_changes(kept, &counted);
+    let ArtifactChanges { differing, reworded } =
+        known.facts.kept().map(changes_since).unwrap_or_default();
     let recorded = known.facts.kept_verdicts();
     let verdicts = known.progress.results.verdicts();
     let changes = recorded.map(|recorded| verdict_changes(recorded, &verdicts));
-    // In a sound journal only the rules can have changed the result.
-    let difference = known.facts.rules().difference();
-    let is_explained = differing.is_empty() || difference.is_some();
+    let rules = known.facts.rules();
+    // Where the run's own rules are gone, others may come to other results. Where they are not, a
+    // sound journal has only one result.
+    let difference = rules.difference();
+    let has_changes = changes.as_ref().is_some_and(|changes| !changes.is_empty());
+    let is_explained = (differing.is_empty() && !has_changes) || difference.is_some();
+    let is_told = has_changes || difference.is_some();
+    let verdicts_line =
+        changes.as_ref().filter(|_| is_told).map(|changes| changes_line(changes, rules));
     Ok(RecountReport {
         run: known.run.id.to_string(),
-        journal,
+        journal: integrity.into(),
         rules: RulesReport::new(&known.facts),
         differing,
+        reworded,
         changed_verdicts: changes
             .as_ref()
             .map(|changes| changes.iter().map(ChangedVerdictReport::from).collect()),
-        verdicts_line: changes.as_ref().map(|changes| changes_line(changes)),
+        verdicts_line,
         decided: decisions(&known.progress),
         rules_difference: difference,
         artifacts: counted.len(),
@@ -101,13 +122,4 @@ pub fn recount_run(session: &Session, run: Option<&RunId>) -> Result<RecountRepo
         is_ended: known.facts.kept().is_some(),
         is_same: is_explained && integrity == Integrity::Sound,
     })
-}
-
-/// Names the artifacts that are not as the journal keeps them; none if it keeps none.
-fn differing(counted: &BTreeMap<String, String>, kept: Option<&[(String, String)]>) -> Vec<String> {
-    let Some(kept) = kept else { return Vec::new() };
-    let kept: BTreeMap<_, _> = kept.iter().cloned().collect();
-    let names: BTreeSet<_> = counted.keys().chain(kept.keys()).collect();
-    let differs = |name: &&String| counted.get(*name) != kept.get(*name);
-    names.into_iter().filter(differs).cloned().collect()
 }

@@ -6,7 +6,6 @@ use convoke_domain::design::event::{Event, Kept, LaneEnd, LaneId, Settings};
 use convoke_domain::design::facts::Facts;
 use convoke_domain::design::progress::Step;
 use convoke_domain::design::render::Line;
-use convoke_domain::design::rules::RulesVersion;
 use convoke_domain::design::seat::{Holder, Panel};
 use convoke_domain::design::seat_name::{lane_holder, lane_seat};
 use convoke_domain::run::RunState;
@@ -18,6 +17,7 @@ use super::evidence::RunEvidenceReport;
 use super::matters::MattersReport;
 use super::results::ResultsReport;
 use super::spending::SpendingReport;
+use super::state::{JournalStateReport, RunStateReport};
 use super::timeline::RunTimelineReport;
 use crate::failure::Failure;
 use crate::workspace::refused;
@@ -31,7 +31,8 @@ pub struct RunSummaryReport {
     /// `design`, or `fan` for a fan-out.
     pub kind: &'static str,
     /// `running`, `stopped` or `ended`.
-    pub state: &'static str,
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub state: RunStateReport,
     /// Whether there were warnings; unknown before the end, and of runs of earlier versions.
     pub degraded: Option<bool>,
     /// How many warnings there were.
@@ -47,7 +48,7 @@ pub struct RunSummaryReport {
 impl RunSummaryReport {
     /// Tells whether it is a design that completed.
     pub(crate) fn is_ended_design(&self) -> bool {
-        self.kind == "design" && self.state == RunState::Ended.name()
+        self.kind == "design" && self.state == RunStateReport::Ended
     }
 
     /// Returns the state of the run: `ended, DEGRADED, 2 undecided`.
@@ -93,7 +94,8 @@ pub struct RunShowReport {
     /// The run's id.
     pub run: String,
     /// `running`, `stopped` or `ended`; `unfinished` in a report of a journal's beginning.
-    pub state: &'static str,
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub state: RunStateReport,
     /// The first line of the requested feature.
     pub feature: String,
     /// The request, in its author's words; `None` if the journal does not have it.
@@ -149,7 +151,8 @@ pub struct RunJournalReport {
     /// The value of the hash chain at that event.
     pub hash: String,
     /// `sound`, or the event at which the journal was changed.
-    pub state: String,
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub state: JournalStateReport,
     /// When its first event happened, in milliseconds since 1970.
     pub begun_ms: Option<i64>,
     /// When the last event of the report happened.
@@ -160,7 +163,7 @@ pub struct RunJournalReport {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RulesReport {
-    /// The version that this program counts by.
+    /// The version that the run was counted by.
     pub rules: u32,
     /// The version that the run began under.
     pub written_under: u32,
@@ -169,7 +172,8 @@ pub struct RulesReport {
 impl RulesReport {
     /// Describes the rules of a run by its facts.
     pub fn new(facts: &Facts) -> Self {
-        Self { rules: RulesVersion::PRESENT.number(), written_under: facts.rules().number() }
+        let rules = facts.rules();
+        Self { rules: rules.counted_by().number(), written_under: rules.number() }
     }
 }
 

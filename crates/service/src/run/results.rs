@@ -7,8 +7,10 @@ use convoke_domain::design::matter::MatterId;
 use convoke_domain::design::outcome::is_held_back;
 use convoke_domain::design::outline::{DiagramResult, PhaseResults, Voice, VotedReview};
 use convoke_domain::design::resolution::DecisionEnding;
-use convoke_domain::design::tally::{Counted, Counts, Score};
+use convoke_domain::design::tally::{Counted, Counts, FindingVerdict, Score};
 use serde::Serialize;
+
+use super::state::verdict_word;
 
 /// The typed results of a run. A list is empty where a phase has not got so far.
 #[derive(Debug, Clone, Serialize)]
@@ -99,9 +101,13 @@ pub struct PanelFindingReport {
     /// How many votes there were of each kind; nothing before the vote.
     pub counts: Option<VoteCountsReport>,
     /// The present verdict, including a person's decision.
-    pub verdict: Option<&'static str>,
+    #[serde(serialize_with = "verdict_word")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    pub verdict: Option<FindingVerdict>,
     /// The verdict by the panel's votes.
-    pub panel: Option<&'static str>,
+    #[serde(serialize_with = "verdict_word")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    pub panel: Option<FindingVerdict>,
     /// A person's reason, if a person decided.
     pub person: Option<String>,
     /// What the revision did about it.
@@ -284,8 +290,8 @@ impl PanelFindingReport {
             withheld: is_held_back(finding),
             votes: votes.collect(),
             counts: counted.map(|counted| VoteCountsReport::new(counted.counts)),
-            verdict: counted.map(|counted| counted.verdict.word()),
-            panel: panel.map(|counted| counted.verdict.word()),
+            verdict: counted.map(|counted| counted.verdict),
+            panel: panel.map(|counted| counted.verdict),
             person: counted.and_then(|counted| counted.person.clone()),
             note: review.and_then(|review| review.notes.get(&finding.id)).cloned(),
         }

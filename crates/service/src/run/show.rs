@@ -8,7 +8,6 @@ use convoke_store::journal::Entry;
 
 use super::artifact::artifact;
 use super::evidence::RunEvidenceReport;
-use super::integrity::journal_state;
 use super::known::KnownRun;
 use super::list::{last_run, worked_on};
 use super::matters::{MattersReport, RunKind};
@@ -18,6 +17,7 @@ use super::report::{
 };
 use super::results::ResultsReport;
 use super::spending::SpendingReport;
+use super::state::RunStateReport;
 use super::timeline::RunTimelineReport;
 use crate::design::texts;
 use crate::failure::Failure;
@@ -45,7 +45,7 @@ pub fn show_run(session: &Session, run: Option<&RunId>) -> Result<RunShowReport,
     let state = known.run.state.seen(&known.run.id, &worked_on(session, &*known.workspace.store));
     let cost = known.spending()?;
     let ending = known.ending(state);
-    known.report(state.name(), ending, cost)
+    known.report(state.into(), ending, cost)
 }
 
 /// Shows the report on the named run, or the last one, as it was after an event, or now. All of it
@@ -60,9 +60,14 @@ pub fn show_run_at(
         None => KnownRun::open_at(session, &last_run(session)?, at)?,
     };
     let (state, ending) = match &known.progress.next {
-        Next::Need(_) => ("unfinished", format!("unfinished at event {}", known.events.len())),
-        Next::End(DesignEnding::Refused(_)) => ("refused", known.ending(RunState::Refused)),
-        Next::End(_) => ("ended", known.ending(RunState::Ended)),
+        Next::Need(_) => {
+            let ending = format!("unfinished at event {}", known.events.len());
+            (RunStateReport::Unfinished, ending)
+        }
+        Next::End(DesignEnding::Refused(_)) => {
+            (RunStateReport::Refused, known.ending(RunState::Refused))
+        }
+        Next::End(_) => (RunStateReport::Ended, known.ending(RunState::Ended)),
     };
     let cost = known.journal_spending();
     known.report(state, ending, cost)
@@ -78,7 +83,7 @@ impl KnownRun {
 
     fn report(
         &self,
-        state: &'static str,
+        state: RunStateReport,
         ending: String,
         cost: SpendingReport,
     ) -> Result<RunShowReport, Failure> {
@@ -123,7 +128,7 @@ impl KnownRun {
             events: self.event_count,
             at,
             hash: hash.unwrap_or_default(),
-            state: journal_state(self.integrity),
+            state: self.integrity.into(),
             begun_ms: self.events.first().map(|stamped| stamped.at),
             at_ms: self.events.last().map(|stamped| stamped.at),
         })

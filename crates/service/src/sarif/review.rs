@@ -1,5 +1,6 @@
 //! Reports of reviews as logs.
 
+use convoke_domain::design::tally::FindingVerdict;
 use convoke_domain::dispatch::review::Severity;
 use convoke_domain::dispatch::review_loop::LoopStop;
 
@@ -143,12 +144,12 @@ fn design_log(report: &DesignReport, session: &Session) -> ReviewLog {
 
 fn design_finding(finding: &PanelFindingReport, place: &FilePlace) -> Option<LoggedFinding> {
     let level = match finding.verdict {
-        Some("rejected" | "exonerated") => return None,
+        Some(FindingVerdict::Rejected | FindingVerdict::Exonerated) => return None,
         // The plan was revised for it.
-        Some("accepted") if finding.in_scope => LogLevel::Note,
+        Some(FindingVerdict::Accepted) if finding.in_scope => LogLevel::Note,
         _ => LogLevel::Warning,
     };
-    let verdict = finding.verdict.unwrap_or("not voted on");
+    let verdict = finding.verdict.map_or("not voted on", FindingVerdict::word);
     Some(LoggedFinding {
         rule: finding.focus.map_or("design".to_owned(), |focus| format!("design/{focus}")),
         level,

@@ -264,7 +264,7 @@ impl Settings {
     pub fn change_notes(&self, role: &RoleName) -> Vec<String> {
         let note = |(file, keys): (&'static str, Vec<&'static str>)| {
             let keys = keys.join(", ");
-            format!("note: `{file}` of this project changes {keys} of the role {role}")
+            format!("`{file}` of this project changes {keys} of the role {role}")
         };
         self.changed_by(role).into_iter().map(note).collect()
     }

@@ -25,12 +25,11 @@ pub fn remarks(session: &Session, told: Option<&Failure>) -> Vec<String> {
     let mut lines: Vec<_> = found(session)
         .into_iter()
         .filter(|remark| told.as_ref().is_none_or(|told| !remark.starts_with(told)))
-        .map(|remark| format!("warning: {remark}"))
         .collect();
     if lines.len() > MOST {
         let more = lines.len() - MOST;
         lines.truncate(MOST);
-        lines.push(format!("warning: {more} more remarks on the configuration; `convoke doctor`"));
+        lines.push(format!("{more} more remarks on the configuration; `convoke doctor`"));
     }
     lines
 }

@@ -74,13 +74,13 @@ pub(super) fn apply(
     let before = store.task(scope, id).map_err(refused)?.map(|task| task.status);
     let closed = store.change_task(scope, id, change, session.now()).map_err(refused)?;
     if closed > 0 {
-        reporter.say(format!("note: skipped its {}", counted(closed, "open subtask")));
+        reporter.remark(format!("skipped its {}", counted(closed, "open subtask")));
     }
     let task = known_task(&desk.workspace, id)?;
     let is_repeated = before == Some(task.status);
     if let (Some(_), Some(status), true) = (verb(change), before, is_repeated) {
         let state = TaskState::Stored(status).words();
-        reporter.say(format!("note: {id} is {state} already"));
+        reporter.remark(format!("{id} is {state} already"));
     }
     if let (Some(verb), false) = (verb(change), is_repeated) {
         let deed = format!("{verb} {}", task.content);

@@ -138,8 +138,8 @@ pub fn note_unless_started(session: &Session, task: &Task) {
         TaskStatus::Completed => "completed",
         TaskStatus::Skipped => "skipped",
     };
-    session.reporter().say(format!(
-        "note: {} is {state}; Convoke stores the verdict, and the task stays {state}",
+    session.reporter().remark(format!(
+        "{} is {state}; Convoke stores the verdict, and the task stays {state}",
         task.id
     ));
 }

@@ -39,8 +39,8 @@ pub(super) fn designed_plan(
         None => leave_plan(session, &known.run.id, text)?,
     };
     if known.is_rehearsal() {
-        let words = "warning: the run is a rehearsal; its tasks are about its example project";
-        session.reporter().say(words);
+        let words = "the run is a rehearsal; its tasks are about its example project";
+        session.reporter().warn(words);
     }
     Ok((place, text.to_owned()))
 }

@@ -106,10 +106,9 @@ pub fn task_log(
     let more = store.task_log(scope, id, limit.saturating_add(1)).map_err(refused)?;
     let changes = store.task_log(scope, id, limit).map_err(refused)?;
     if more.len() > changes.len() {
-        desk.session.reporter().say(format!(
-            "note: listed the last {} changes; `--limit N` lists more",
-            changes.len()
-        ));
+        desk.session
+            .reporter()
+            .remark(format!("listed the last {} changes; `--limit N` lists more", changes.len()));
     }
     Ok(changes)
 }

@@ -112,7 +112,7 @@ fn take_over(desk: &TaskDesk<'_>, request: &ImportRequest) -> Result<Vec<TaskId>
     if skipped > 0 {
         let verb = if skipped == 1 { "is" } else { "are" };
         let tasks = counted(skipped, "task");
-        session.reporter().say(format!("note: {tasks} of this plan {verb} here already"));
+        session.reporter().remark(format!("{tasks} of this plan {verb} here already"));
     }
     if request.adds_reviews {
         add_reviews(desk, &plan_file)?;
@@ -144,7 +144,7 @@ fn follow_moved_plan(desk: &TaskDesk<'_>, plan_file: &str, titles: &[&str]) -> R
     if let Some(plan) = moved_plan(desk, plan_file, titles)? {
         store.rename_plan(scope, &plan, plan_file, session.now()).map_err(refused)?;
         let words = format!("its tasks belong to `{plan_file}` now");
-        session.reporter().say(format!("note: `{plan}` is gone and has the same tasks; {words}"));
+        session.reporter().remark(format!("`{plan}` is gone and has the same tasks; {words}"));
     }
     Ok(())
 }
@@ -199,8 +199,8 @@ fn note_done(desk: &TaskDesk<'_>, ids: &[TaskId]) -> Result<(), Failure> {
     }
     let Some(first) = done.first() else { return Ok(()) };
     let (count, all) = (done.len(), ids.len());
-    desk.session.reporter().say(format!(
-        "note: {count} of {all} imported as done, because every box of theirs is checked; \
+    desk.session.reporter().remark(format!(
+        "{count} of {all} imported as done, because every box of theirs is checked; \
          `convoke task start {first}` opens one again"
     ));
     Ok(())
@@ -214,8 +214,8 @@ fn note_current_plan(desk: &TaskDesk<'_>, imported: &str) -> Result<(), Failure>
         ActivePlan::WithoutFile => "a task outside this plan stays the current one".to_owned(),
         ActivePlan::File(_) | ActivePlan::Nothing => return Ok(()),
     };
-    desk.session.reporter().say(format!(
-        "note: {current}, because a task is in progress there; the imported tasks come after it"
+    desk.session.reporter().remark(format!(
+        "{current}, because a task is in progress there; the imported tasks come after it"
     ));
     Ok(())
 }
@@ -230,14 +230,14 @@ pub(super) fn note_not_taken(session: &Session, plan: &ParsedPlan<'_>) {
             HiddenBlock::Code => "code fence",
             HiddenBlock::Comment => "comment",
         };
-        session.reporter().say(format!(
-            "note: the {block} in line {line} is never closed; Convoke takes no task after it"
+        session.reporter().remark(format!(
+            "the {block} in line {line} is never closed; Convoke takes no task after it"
         ));
     }
     match plan.not_taken.len() {
         0 => {}
-        count => session.reporter().say(format!(
-            "note: not taken as tasks: {} ({}{more}); a task's heading reads \
+        count => session.reporter().remark(format!(
+            "not taken as tasks: {} ({}{more}); a task's heading reads \
              `### Task 1: What is to be done`",
             counted(count, "heading"),
             names.join(", ")
@@ -258,16 +258,16 @@ pub(super) fn note_changes(
     let here = contents(known);
     for title in titles.iter().filter(|title| !here.contains(*title)) {
         if let Some(Task { id, content, .. }) = renamed_from(title, titles, known) {
-            reporter.say(format!(
-                "note: {id} keeps its title `{content}`; the plan now says `{title}`: \
+            reporter.remark(format!(
+                "{id} keeps its title `{content}`; the plan now says `{title}`: \
                  `convoke task edit {id} --title …` changes it"
             ));
         } else if let Some(RemovedTask { task, .. }) = removed.iter().find(|removed| {
             removed.task.plan_file.as_deref() == Some(plan) && removed.task.content == **title
         }) {
             let id = &task.id;
-            reporter.say(format!(
-                "note: `{title}` was removed before and is added as a new task; to have the old \
+            reporter.remark(format!(
+                "`{title}` was removed before and is added as a new task; to have the old \
                  one instead, run `convoke task undo` and `convoke task restore {id}`"
             ));
         }
@@ -290,7 +290,7 @@ fn add_reviews(desk: &TaskDesk<'_>, plan: &str) -> Result<(), Failure> {
     store.add_tasks(scope, &new, session.now()).map_err(refused)?;
     let names = REVIEWED.join(", ");
     let tasks = counted(bare.len(), "task");
-    session.reporter().say(format!("note: added to {tasks} each: {names}"));
+    session.reporter().remark(format!("added to {tasks} each: {names}"));
     Ok(())
 }
 
@@ -311,7 +311,7 @@ fn adopt(desk: &TaskDesk<'_>, path: &Path) -> Result<Vec<TaskId>, Failure> {
     let ids = store.adopt_tasks(scope, here).map_err(refused)?;
     if ids.len() < count {
         let known = count - ids.len();
-        session.reporter().say(format!("note: {known} of its tasks are here already"));
+        session.reporter().remark(format!("{known} of its tasks are here already"));
     }
     Ok(ids)
 }

@@ -78,22 +78,21 @@ pub fn move_to_branch(
     let reporter = session.reporter();
     if left > 0 {
         let (rules, from) = (counted(left, "rule"), shell_word(&from));
-        reporter.say(format!(
-            "note: {rules} of the user's stay on branch {from}; the user brings them along, in a \
+        reporter.remark(format!(
+            "{rules} of the user's stay on branch {from}; the user brings them along, in a \
              terminal, with `convoke task move --all --from-branch {from}`"
         ));
     }
     if ids.is_empty() {
-        reporter.note(format!(
-            "note: branch {from} has no tasks; see `convoke task list --all-branches`"
-        ));
+        reporter
+            .aside(format!("branch {from} has no tasks; see `convoke task list --all-branches`"));
     }
     for (old, new) in renamed {
-        reporter.note(format!("note: `{old}` is taken there; the task is now `{new}`"));
+        reporter.aside(format!("`{old}` is taken there; the task is now `{new}`"));
     }
     if messages + agents > 0 {
         let counts = [counted(*messages, "message"), counted(*agents, "agent")];
-        reporter.say(format!("note: {} came along from {from}", counts.join(" and ")));
+        reporter.remark(format!("{} came along from {from}", counts.join(" and ")));
     }
     Ok(MovedTasksReport {
         moved: ids.iter().map(ToString::to_string).collect(),

@@ -70,8 +70,8 @@ fn note_urgent(
     let found = store.urgent_elsewhere(scope, plan.as_deref(), agent, 2).map_err(refused)?;
     if let Some(task) = found.iter().find(|task| Some(&task.id) != chosen) {
         let (id, title) = (&task.id, clipped(&task.content, MOST_TITLE));
-        desk.session.reporter().note(format!(
-            "note: `{id}` has high priority outside the plan that is being worked on: {title}"
+        desk.session.reporter().aside(format!(
+            "`{id}` has high priority outside the plan that is being worked on: {title}"
         ));
     }
     Ok(())
@@ -121,15 +121,15 @@ fn start(desk: &TaskDesk<'_>, id: &TaskId, change: &Change<'_>) -> Result<Task, 
     }
     if let Some(task) = store.task(scope, id).map_err(refused)?.filter(Task::is_waiting) {
         let ids: Vec<_> = task.waits_for.iter().map(ToString::to_string).collect();
-        let words = format!("note: `{id}` comes after {}, still open", ids.join(", "));
-        desk.session.reporter().say(words);
+        let words = format!("`{id}` comes after {}, still open", ids.join(", "));
+        desk.session.reporter().remark(words);
     }
     let closed = parent::closed_above(&desk.workspace, id)?;
     let task = change::apply(desk, id, change)?;
     for above in closed {
         let state = TaskState::Stored(above.status).words();
-        desk.session.reporter().say(format!(
-            "note: {} was {state} and is in progress again, because {id} is part of it",
+        desk.session.reporter().remark(format!(
+            "{} was {state} and is in progress again, because {id} is part of it",
             above.id
         ));
     }

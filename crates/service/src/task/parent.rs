@@ -28,7 +28,7 @@ pub(super) fn close(desk: &TaskDesk<'_>, closed: &Task) -> Result<(), Failure> {
         store.change_task(scope, &parent.id, &change, session.now()).map_err(refused)?;
         let deed = format!("completed {} with its last subtask", parent.content);
         store.record_event(scope, actor, &deed, session.now()).map_err(refused)?;
-        session.reporter().say(format!("note: completed {} with its last subtask", parent.id));
+        session.reporter().remark(format!("completed {} with its last subtask", parent.id));
         above = parent.parent;
     }
     Ok(())

@@ -94,8 +94,8 @@ fn preview_plan(
     let titles: Vec<_> = titles.iter().map(String::as_str).collect();
     let moved = moved_plan(desk, &source, &titles)?;
     if let Some(moved) = &moved {
-        session.reporter().say(format!(
-            "note: `{moved}` is gone and has the same tasks; they would belong to `{source}`"
+        session.reporter().remark(format!(
+            "`{moved}` is gone and has the same tasks; they would belong to `{source}`"
         ));
     }
     let plan_file = moved.as_ref().unwrap_or(&source);
@@ -116,7 +116,7 @@ fn preview_plan(
     if request.adds_reviews {
         let new = tasks.iter().filter(|task| task.outcome == PreviewedOutcome::New).count();
         let tasks = counted(new + bare_tasks(&known).len(), "task");
-        session.reporter().say(format!("note: {tasks} would get: {}", REVIEWED.join(", ")));
+        session.reporter().remark(format!("{tasks} would get: {}", REVIEWED.join(", ")));
     }
     Ok(ImportPreviewReport { source, tasks })
 }

@@ -16,7 +16,7 @@ use super::target::{LIMIT, Wishes, resource, wishes};
 use super::{NOT_SENT, SpanGrouping, TracedWork};
 use crate::clock::Clock;
 use crate::failure::{ErrorClass, Failure};
-use crate::observer::Unobserved;
+use crate::observer::{Progress, Unobserved};
 use crate::session::Session;
 use crate::workspace::{Workspace, wanted_name};
 
@@ -64,7 +64,8 @@ impl Recorder {
         let exporter = match Exporter::start(target) {
             Ok(exporter) => exporter,
             Err(error) => {
-                session.reporter().warn(format!("{NOT_SENT}: {error}"));
+                let words = format!("{NOT_SENT}: {error}");
+                session.reporter().tell(&Progress::TelemetryLost(words));
                 return Ok(None);
             }
         };
@@ -120,7 +121,8 @@ impl Recorder {
         let Some(exporter) = state.exporter.take() else { return };
         let sent = exporter.finish(patience);
         if let Some(why) = sent.err().filter(|_| !state.is_told) {
-            session.reporter().warn(format!("{NOT_SENT} to {}: {why}", self.collector));
+            let words = format!("{NOT_SENT} to {}: {why}", self.collector);
+            session.reporter().tell(&Progress::TelemetryLost(words));
         }
     }
 

@@ -241,6 +241,14 @@ impl DesignFrontEnd for Screen<'_> {
         }
     }
 
+    fn remark(&mut self, text: &str) {
+        self.say(&format!("note: {text}"));
+    }
+
+    fn warn(&mut self, text: &str) {
+        self.say(&format!("warning: {text}"));
+    }
+
     fn note(&mut self, text: &str) {
         if !matches!(self.manner, Manner::Silent) {
             self.say(text);

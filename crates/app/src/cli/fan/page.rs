@@ -3,6 +3,7 @@
 use convoke_domain::lane::budget::dollars;
 use convoke_domain::text::{counted, one_line};
 use convoke_service::fan::{FanForecastReport, FanReport};
+use convoke_service::run::RunStateReport;
 
 use crate::terminal::styled::{Ink, StyledLine};
 
@@ -45,7 +46,7 @@ pub(super) fn report_lines(report: &FanReport) -> Vec<StyledLine> {
         row("cost", &spent(report)),
     ];
     lines.extend(report.stopped.as_deref().map(|why| row("stopped", &one_line(why))));
-    let next = if report.state == "stopped" {
+    let next = if report.state == RunStateReport::Stopped {
         format!("convoke resume {}", report.run)
     } else {
         format!("convoke show {} --artifact results", report.run)

@@ -5,7 +5,9 @@ use std::path::Path;
 use convoke_page::report::{ReportDiagram, html_report, markdown_report};
 use convoke_service::diagram::draw_diagram;
 use convoke_service::failure::{ErrorClass, Failure};
-use convoke_service::run::{ExistingFile, RunShowReport, show_run_at, write_report};
+use convoke_service::run::{
+    ExistingFile, JournalStateReport, RunShowReport, show_run_at, write_report,
+};
 
 use super::ShowArgs;
 use crate::app::{App, Format};
@@ -17,7 +19,7 @@ enum SharedReportError {
     #[error("cannot print a page or a comment as JSON")]
     Json,
     #[error("cannot make a report of `{run}`: its journal was {state}")]
-    Journal { run: String, state: String },
+    Journal { run: String, state: JournalStateReport },
 }
 
 impl ShowArgs {
@@ -53,10 +55,10 @@ impl ShowArgs {
 
 /// A report of a changed journal would pass on what someone made up.
 fn must_be_sound(report: &RunShowReport) -> Result<(), Failure> {
-    if report.journal.state == "sound" {
+    if report.journal.state == JournalStateReport::Sound {
         return Ok(());
     }
-    let (run, state) = (report.run.clone(), report.journal.state.clone());
+    let (run, state) = (report.run.clone(), report.journal.state);
     let failure = Failure::new(ErrorClass::Refused, SharedReportError::Journal { run, state });
     Err(failure.hint(format!("compare the journal: `convoke recount {}`", report.run)))
 }

@@ -28,7 +28,7 @@ pub enum LogOrderError {
     /// A flag without a value.
     #[error("{0} requires a value")]
     MissingValue(String),
-    /// An unknown flag.
+    /// A flag that the script does not have.
     #[error("unknown flag: {0}")]
     UnknownFlag(String),
     /// A required flag is missing.
@@ -37,10 +37,10 @@ pub enum LogOrderError {
     /// A file whose name would be lines of its own.
     #[error("--log must not contain control characters")]
     OddLog,
-    /// Two entries.
+    /// The entry is given as words and as a file.
     #[error("--entry and --entry-file are mutually exclusive")]
     TwoEntries,
-    /// No entry.
+    /// The entry is given in neither way.
     #[error("one of --entry or --entry-file is required")]
     NoEntry,
     /// A category that there is not.

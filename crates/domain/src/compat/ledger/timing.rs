@@ -36,7 +36,7 @@ pub enum WorkEnding {
     Complete,
     /// In any other way.
     Signal,
-    /// Unknown.
+    /// The column holds another word.
     Unknown,
 }
 

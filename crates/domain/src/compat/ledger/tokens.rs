@@ -15,7 +15,7 @@ pub struct TokenCounts {
     pub cache_read: u64,
     /// Put into a cache.
     pub cache_create: u64,
-    /// The total.
+    /// As the client reports it; the sum of the others if it reports none.
     pub total: u64,
 }
 

@@ -19,7 +19,7 @@ pub enum KeyOrderError {
     /// A flag without a value.
     #[error("read-session-key: {0} requires a value")]
     MissingValue(String),
-    /// An unknown flag.
+    /// A flag that the script does not have.
     #[error("read-session-key: unknown flag: {0}")]
     UnknownFlag(String),
     /// A required flag is missing.
@@ -91,7 +91,7 @@ pub enum WriteOrderError {
     /// An invalid value.
     #[error("ERROR=Invalid {flag}: {must}")]
     Invalid {
-        /// The flag.
+        /// The flag with its two hyphens.
         flag: &'static str,
         /// The required form.
         must: &'static str,

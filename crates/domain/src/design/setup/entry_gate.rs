@@ -34,7 +34,7 @@ pub enum GateError {
     /// A flag without a value.
     #[error("GATE_ERROR=missing value for {0}")]
     MissingValue(String),
-    /// An unknown flag.
+    /// A flag that the script does not have.
     #[error("GATE_ERROR=unknown flag: {0}")]
     UnknownFlag(String),
     /// A word that is not a flag.

@@ -15,6 +15,7 @@ use crate::design::notice::ToldArtifact;
 use crate::design::outline::{SettledScope, Synthesis};
 use crate::design::progress::Step;
 use crate::design::prompt;
+use crate::design::recount::debate_prompt_file;
 use crate::design::resolution::{self, Resolution};
 use crate::design::seat::{Seat, SeatPart, Side};
 use crate::design::warning::DebateWarning;
@@ -160,7 +161,7 @@ fn debate_evidence(
 fn debate_request(walk: &mut Walk<'_>, seat: &Seat, synthesis: &Synthesis) -> LaneNeed {
     let (number, side) = debater(seat);
     let prompt = debate_prompt(&walk.state.results.scope, synthesis, number, side);
-    let file = format!("debate-{number}-{}-prompt.txt", side.word());
+    let file = debate_prompt_file(number, side);
     walk.results().answers.insert(file, prompt.as_str().into());
     LaneNeed {
         id: LaneId::new(LaneKind::Debate, &format!("{number}/{}", side.word())),

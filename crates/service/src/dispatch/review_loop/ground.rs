@@ -63,9 +63,9 @@ impl Course<'_> {
             (Some(reviewed), Some(now)) if reviewed == now => LoopStop::Approved,
             (Some(_), Some(_)) => LoopStop::Outdated,
             (None, _) | (_, None) => {
-                let note = "note: approved by an earlier call; Convoke cannot tell whether files \
-                            changed since";
-                self.session.reporter().say(note);
+                let note = "approved by an earlier call; Convoke cannot tell whether files changed \
+                            since";
+                self.session.reporter().remark(note);
                 LoopStop::Approved
             }
         }
