@@ -16,8 +16,18 @@ pub struct ReadingOrder {
     place: usize,
     /// How many vote.
     seats: usize,
+    spacing: Spacing,
     /// Whether all of it is the other way round.
     is_turned: bool,
+}
+
+/// How far from each other seats begin in the circle of items.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spacing {
+    /// By whole steps, so that the last seats can begin where the first do.
+    Stepped,
+    /// Evenly: no two seats begin at one item, unless there are more seats than items.
+    Even,
 }
 
 /// In how many orders each judge reads its ballot.
@@ -32,14 +42,15 @@ pub enum JudgeOrders {
 
 impl ReadingOrder {
     /// The order in which the ballot is written down.
-    pub const WRITTEN: Self = Self { drawn: None, place: 0, seats: 1, is_turned: false };
+    pub const WRITTEN: Self =
+        Self { drawn: None, place: 0, seats: 1, spacing: Spacing::Even, is_turned: false };
 
     /// Draws the order for the seat at a place among all. Recorded answers were given to a ballot as
     /// it is written down.
-    pub fn draw(word: &MarkerWord, place: usize, seats: usize) -> Self {
+    pub fn draw(word: &MarkerWord, place: usize, seats: usize, spacing: Spacing) -> Self {
         let is_drawn = *word != MarkerWord::for_recordings();
         let drawn = is_drawn.then(|| fingerprint(word.as_str()));
-        Self { drawn, place, seats: seats.max(1), is_turned: false }
+        Self { drawn, place, seats: seats.max(1), spacing, is_turned: false }
     }
 
     /// Returns the reverse order: the last item comes first, and so does the other case of each.
@@ -58,7 +69,10 @@ impl ReadingOrder {
                 circle.swap(last, below(state, last + 1));
             }
             if !circle.is_empty() {
-                let start = self.place * circle.len().div_ceil(self.seats);
+                let start = match self.spacing {
+                    Spacing::Stepped => self.place * circle.len().div_ceil(self.seats),
+                    Spacing::Even => self.place * circle.len() / self.seats,
+                };
                 let start = start % circle.len();
                 circle.rotate_left(start);
             }
@@ -122,7 +136,7 @@ mod tests {
 
     #[test]
     fn recorded_answers_were_given_to_the_written_order() {
-        let order = ReadingOrder::draw(&MarkerWord::for_recordings(), 2, 3);
+        let order = ReadingOrder::draw(&MarkerWord::for_recordings(), 2, 3, Spacing::Even);
         assert_eq!(order.items(&[1, 2, 3]), [&1, &2, &3]);
         for decision in 1..=4 {
             let written = ReadingOrder::WRITTEN.chosen_is_first(decision);
@@ -135,14 +149,19 @@ mod tests {
     #[test]
     fn the_order_of_a_word_never_changes() {
         let word = MarkerWord::parse("bcdfghjklm").unwrap();
-        let read = [0, 1, 2].map(|place| {
-            let order = ReadingOrder::draw(&word, place, 3);
-            let items: Vec<_> =
-                order.items(&[1, 2, 3, 4, 5]).into_iter().map(i32::to_string).collect();
-            let letter = |decision| if order.chosen_is_first(decision) { "A" } else { "B" };
-            format!("{} {}", items.concat(), (1..=6).map(letter).collect::<String>())
-        });
-        assert_eq!(read, ["41532 ABBAAA", "53241 BAABBB", "24153 ABBAAA"]);
+        let read = |spacing| {
+            [0, 1, 2].map(|place| {
+                let order = ReadingOrder::draw(&word, place, 3, spacing);
+                let items: Vec<_> =
+                    order.items(&[1, 2, 3, 4, 5]).into_iter().map(i32::to_string).collect();
+                let letter = |decision| if order.chosen_is_first(decision) { "A" } else { "B" };
+                format!("{} {}", items.concat(), (1..=6).map(letter).collect::<String>())
+            })
+        };
+        let stepped = ["41532 ABBAAA", "53241 BAABBB", "24153 ABBAAA"];
+        assert_eq!(read(Spacing::Stepped), stepped);
+        let even = ["41532 ABBAAA", "15324 BAABBB", "32415 ABBAAA"];
+        assert_eq!(read(Spacing::Even), even);
     }
 
     proptest! {
@@ -151,20 +170,22 @@ mod tests {
             let items: Vec<_> = (0..count).collect();
             let mut firsts = BTreeSet::<usize>::new();
             for place in 0..seats {
-                let mut read = ReadingOrder::draw(&word(number), place, seats).items(&items);
+                let order = ReadingOrder::draw(&word(number), place, seats, Spacing::Even);
+                let mut read = order.items(&items);
                 firsts.extend(read.first().copied());
                 read.sort();
                 prop_assert_eq!(read, items.iter().collect::<Vec<_>>());
             }
-            // More than one item is first, if there are more.
-            prop_assert!(firsts.len() >= count.min(seats).min(2), "{:?}", firsts);
+            // As many items are first as can be.
+            prop_assert_eq!(firsts.len(), count.min(seats), "{:?}", firsts);
         }
 
         // P-388
         #[test]
         fn a_turned_order_is_the_reverse_in_everything(number: u64, count in 0_usize..20, place in 0_usize..3) {
             let items: Vec<_> = (0..count).collect();
-            for order in [ReadingOrder::draw(&word(number), place, 3), ReadingOrder::WRITTEN] {
+            let drawn = ReadingOrder::draw(&word(number), place, 3, Spacing::Even);
+            for order in [drawn, ReadingOrder::WRITTEN] {
                 let mut turned = order.turned().items(&items);
                 turned.reverse();
                 prop_assert_eq!(turned, order.items(&items));
@@ -181,7 +202,7 @@ mod tests {
             decision in 1_usize..1000,
             seats in 2_usize..10,
         ) {
-            let order = |place| ReadingOrder::draw(&word(number), place, seats);
+            let order = |place| ReadingOrder::draw(&word(number), place, seats, Spacing::Even);
             let first = (0..seats).filter(|place| order(*place).chosen_is_first(decision)).count();
             prop_assert!(first == seats / 2 || first == seats.div_ceil(2), "{}", first);
         }
@@ -191,7 +212,7 @@ mod tests {
     fn both_sides_and_all_items_are_first_about_equally_often() {
         let (mut chosen, mut firsts) = (0, [0; 5]);
         for number in 0..2000 {
-            let order = ReadingOrder::draw(&word(number * 7919), 0, 3);
+            let order = ReadingOrder::draw(&word(number * 7919), 0, 3, Spacing::Even);
             chosen += usize::from(order.chosen_is_first(1));
             firsts[*order.items(&[0, 1, 2, 3, 4])[0]] += 1;
         }

@@ -20,6 +20,7 @@ use super::panel_verdict::{PanelResult, PanelVerdict};
 /// | 3 | a vote that its writer contradicts outside of the block, or withdraws in its reason, does not count; more words withdraw votes, and a sentence about an example elsewhere does not disown them; a revision that changes nothing is requested again |
 /// | 4 | each voter and judge reads the ballot in an order of its own, drawn from the marker word |
 /// | 5 | `NO_ISSUES_FOUND` beside any other words leads to a second request |
+/// | 6 | no two voters or judges begin at one item of the ballot, unless there are more of them than items |
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RulesVersion(u32);
 
@@ -29,7 +30,7 @@ impl RulesVersion {
 
     /// The rules of this program. Raise it with every change that makes another count of the same
     /// answers, and say above what changed.
-    pub const PRESENT: Self = Self(5);
+    pub const PRESENT: Self = Self(6);
 
     /// The oldest rules that this program can count by. How earlier ones read answers is gone.
     pub const OLDEST_KEPT: Self = Self(3);
@@ -42,6 +43,9 @@ impl RulesVersion {
 
     /// The first rules under which a review without findings is the word for that alone.
     pub const NO_ISSUES_ALONE: Self = Self(5);
+
+    /// The first rules under which seats begin to read a ballot at even distances.
+    pub const EVEN_READING_ORDERS: Self = Self(6);
 
     /// Returns the version with this number; the journal of a later program may hold any.
     pub const fn new(number: u32) -> Self {
@@ -164,13 +168,13 @@ mod tests {
 
     #[test]
     fn only_other_rules_are_reported() {
-        for kept in 3..=5 {
+        for kept in 3..=6 {
             let kept = RulesVersion::new(kept);
             assert_eq!((kept.difference(), kept.counted_by()), (None, kept));
         }
         let said = RulesVersion::UNNUMBERED.difference().unwrap();
         assert_eq!(said, "recounted by rules 3; the run was written under rules 1");
         let said = RulesVersion::new(99).difference().unwrap();
-        assert_eq!(said, "recounted by rules 5; the run was written under rules 99");
+        assert_eq!(said, "recounted by rules 6; the run was written under rules 99");
     }
 }

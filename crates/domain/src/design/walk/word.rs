@@ -3,7 +3,7 @@
 use super::{Halt, Need, Walk, Walked};
 use crate::design::event::LaneId;
 use crate::design::policy::Policy;
-use crate::design::reading_order::ReadingOrder;
+use crate::design::reading_order::{ReadingOrder, Spacing};
 use crate::design::rules::RulesVersion;
 use crate::design::voting_block::{MarkerWord, Poll};
 
@@ -39,10 +39,13 @@ impl<'f> Walk<'f> {
         word: Option<&MarkerWord>,
         seats: usize,
     ) -> Vec<ReadingOrder> {
-        let is_drawn = self.facts.rules() >= RulesVersion::READING_ORDERS;
-        let word = word.filter(|_| is_drawn);
+        let rules = self.facts.rules();
+        let word = word.filter(|_| rules >= RulesVersion::READING_ORDERS);
+        let is_even = rules >= RulesVersion::EVEN_READING_ORDERS;
+        let spacing = if is_even { Spacing::Even } else { Spacing::Stepped };
         let order = |place| {
-            word.map_or(ReadingOrder::WRITTEN, |word| ReadingOrder::draw(word, place, seats))
+            let drawn = |word| ReadingOrder::draw(word, place, seats, spacing);
+            word.map_or(ReadingOrder::WRITTEN, drawn)
         };
         (0..seats).map(order).collect()
     }
