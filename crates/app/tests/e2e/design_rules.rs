@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use convoke_domain::design::rules::RulesVersion;
 use convoke_domain::run::{RunId, RunState};
 use convoke_store::StoreLocation;
 use convoke_store::journal::{Entry, NewEvent};
@@ -31,7 +32,7 @@ fn with_run_of(rules: &str, changed: Option<&str>) -> (Project, String) {
     let id = RunId::parse(root[0]["run"].as_str().unwrap()).unwrap();
     let record = project.stdout(&["show", id.as_str(), "--artifact", "manifest"]);
     let record: Value = serde_json::from_str(&record).unwrap();
-    assert_eq!(record["rules"], 5);
+    assert_eq!(record["rules"], RulesVersion::PRESENT.number());
     let run = store.run(record["project"].as_str().unwrap(), &id).unwrap();
     let older = RunId::parse(OLDER).unwrap();
     store.begin_run(&older, &run.scope, &run.feature, run.started_at).unwrap();
@@ -46,8 +47,9 @@ fn with_run_of(rules: &str, changed: Option<&str>) -> (Project, String) {
 fn aged(mut entry: Entry, rules: &str, changed: Option<&str>) -> Entry {
     match entry.kind.as_str() {
         "begun" => {
-            assert!(entry.body.contains(",\"rules\":5"), "{}", entry.body);
-            entry.body = entry.body.replace(",\"rules\":5", rules);
+            let present = format!(",\"rules\":{}", RulesVersion::PRESENT);
+            assert!(entry.body.contains(&present), "{}", entry.body);
+            entry.body = entry.body.replace(&present, rules);
         }
         "kept" => {
             let mut body: Value = serde_json::from_str(&entry.body).unwrap();
@@ -98,7 +100,8 @@ fn a_run_under_other_rules_is_labelled_and_not_called_changed() {
             assert_eq!((&told["rules"], &told["written_under"]), (&3.into(), &1.into()));
             let told: Value =
                 serde_json::from_str(&project.run(&[command, &run, "--json"]).stdout).unwrap();
-            assert_eq!((&told["rules"], &told["written_under"]), (&5.into(), &5.into()));
+            let present: Value = RulesVersion::PRESENT.number().into();
+            assert_eq!((&told["rules"], &told["written_under"]), (&present, &present));
             assert!(!project.run(&[command, &run]).stderr.contains("rules"));
         }
         let folder = project.path("../older");
@@ -153,7 +156,7 @@ fn a_run_of_rules_that_still_exist_is_counted_by_them() {
 #[test]
 fn a_prompt_in_other_words_is_no_sign_of_a_change() {
     const PROMPT: &str = "debate-1-thesis-prompt.txt";
-    for rules in [",\"rules\":5", ",\"rules\":4", ""] {
+    for rules in [",\"rules\":6", ",\"rules\":4", ""] {
         let (project, _) = with_run_of(rules, Some(PROMPT));
         let recount = project.run(&["recount", OLDER]);
         assert_eq!(recount.code, Some(0), "{recount}");
