@@ -59,6 +59,7 @@ impl RulesVersion {
 
     /// Returns the rules that this program counts a run of these rules by: these rules where it
     /// still has them, else the nearest that it has.
+    #[must_use]
     pub fn counted_by(self) -> Self {
         self.clamp(Self::OLDEST_KEPT, Self::PRESENT)
     }

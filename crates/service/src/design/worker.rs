@@ -69,13 +69,13 @@ pub fn run_worker(
     traced(session, TracedWork::worker(&workspace, run), do_heavy_part, |_| None)
 }
 
-/// Does the same for the process that started the worker: prints every message and the result as a
-/// line that [`started`] reads.
+/// Does the same for the process that started the worker: prints every message and the result as
+/// lines that it reads.
 pub fn report_as_worker(
     session: &Session,
     run: &RunId,
     course: &CourseRequest,
-    print: PrintLine,
+    print: &PrintLine,
 ) -> WorkerResult {
     let session = session.clone().observed_by(Arc::new(WorkerObserver { print: print.clone() }));
     let result = run_worker(&session, run, course).unwrap_or_else(|failure| {
@@ -84,7 +84,7 @@ pub fn report_as_worker(
         failure.hints.into_iter().for_each(|hint| reporter.hint(hint));
         WorkerResult::gave_up(GiveUpReason::INTERNAL_ERROR)
     });
-    print_end(&result, &print);
+    print_end(&result, print);
     result
 }
 

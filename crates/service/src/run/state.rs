@@ -87,11 +87,14 @@ impl Serialize for JournalStateReport {
     }
 }
 
-/// Writes the word of a verdict for programs.
-pub(super) fn verdict_word<S: Serializer>(
-    verdict: &Option<FindingVerdict>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
+/// Writes the word of a verdict for programs. It is generic because serde gives it a reference to
+/// an option.
+pub(super) fn verdict_word<V, S>(verdict: &V, serializer: S) -> Result<S::Ok, S::Error>
+where
+    V: Copy + Into<Option<FindingVerdict>>,
+    S: Serializer,
+{
+    let verdict: Option<FindingVerdict> = (*verdict).into();
     verdict.map(FindingVerdict::word).serialize(serializer)
 }
 

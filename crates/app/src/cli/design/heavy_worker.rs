@@ -6,7 +6,7 @@ use std::thread;
 
 use convoke_domain::design::heavy::{GiveUpReason, WorkerResult};
 use convoke_domain::run::RunId;
-use convoke_service::design::{report_as_worker, run_worker};
+use convoke_service::design::{PrintLine, report_as_worker, run_worker};
 
 use super::course_args::CourseArgs;
 use crate::app::App;
@@ -52,13 +52,14 @@ impl WorkerArgs {
         let (sender, lines) = channel();
         let ends = EndOfLines(sender.clone());
         // A parent that was killed reads nothing; the work goes on to its next safe point.
-        let print = move |line: &str| sender.send(Some(line.to_owned())).unwrap_or_default();
+        let print: PrintLine =
+            Arc::new(move |line| sender.send(Some(line.to_owned())).unwrap_or_default());
         let course = self.course.request();
         let session = &app.session;
         let (worked, printed) = thread::scope(|threads| {
             let work = threads.spawn(move || {
                 let _ends = ends;
-                report_as_worker(session, &self.run, &course, Arc::new(print))
+                report_as_worker(session, &self.run, &course, &print)
             });
             let mut printed = Ok(());
             while let Ok(Some(line)) = lines.recv() {
