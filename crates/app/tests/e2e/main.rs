@@ -59,6 +59,7 @@ mod harness;
 mod hook;
 mod hook_agent;
 mod hook_arrival;
+mod hook_branch;
 mod hook_claims;
 mod hook_lane;
 mod hook_splits;
