@@ -224,6 +224,7 @@ fn answer_from(
     let library = library(session, settings);
     let sources = sources(session, workspace, settings, &library);
     let number = u32::try_from(request.part.get()).unwrap_or(u32::MAX);
+    let homes = session.environment.client_homes();
     let heard = HookEvent {
         session: of,
         hooks: event.hooks,
@@ -231,6 +232,7 @@ fn answer_from(
         moment: event.moment,
         mark: event.mark,
         transcript: event.input.transcript.as_deref(),
+        homes: &homes,
         entry: HookEntry { number, of: request.of.max(request.part) },
         agent: &agent,
         profile: profile_of(&agent.agent, settings),

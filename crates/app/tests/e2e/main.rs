@@ -62,6 +62,7 @@ mod hook_arrival;
 mod hook_branch;
 mod hook_claims;
 mod hook_lane;
+mod hook_leave;
 mod hook_splits;
 mod hook_trust;
 mod hooks;
