@@ -104,6 +104,7 @@ mod pager;
 mod panel;
 mod picture;
 mod pin;
+mod pin_lanes;
 mod plain_words;
 mod plumbing;
 mod plumbing_checkout;
