@@ -171,10 +171,10 @@ pub(super) fn given(
     let sql = "SELECT loss, messages, whose FROM deliveries \
                WHERE client = ?1 AND session_id = ?2 AND messages <> '' \
                ORDER BY loss DESC LIMIT 1";
-    let read = |row: &Row<'_>| Ok((row.get::<_, u32>(0)?, row.get(1)?, row.get(2)?));
+    let read = |row: &Row<'_>| Ok((row.get::<_, u32>(0)?, row.get::<_, String>(1)?, row.get(2)?));
     let found = connection.query_row(sql, params![client.name(), id], read).optional()?;
     let Some((loss, messages, whose)) = found else { return Ok(None) };
-    if !has_unread(connection, messages, whose)? {
+    if !has_unread(connection, &messages, whose)? {
         return Ok(None);
     }
     let sql = "SELECT deliveries.*, coalesce(delivered_at, made_at) AS at FROM deliveries \
@@ -213,7 +213,7 @@ pub(super) fn given_to(
     Ok(others)
 }
 
-fn has_unread(connection: &Connection, messages: String, whose: String) -> driver::Result<bool> {
+fn has_unread(connection: &Connection, messages: &str, whose: String) -> driver::Result<bool> {
     let wording = Wording { whose, ..Wording::default() };
     let Some(agent) = wording.agent() else { return Ok(false) };
     for message in messages.split(' ').filter_map(|id| id.parse().ok()) {
