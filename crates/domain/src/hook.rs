@@ -60,6 +60,10 @@ pub enum Trace {
 /// for longer than this is taken for one that never will.
 pub const SAME_EVENT: SignedDuration = SignedDuration::from_secs(20);
 
+/// How long a session may keep messages from others of its agent without a sign that a model has seen
+/// them. Its client's process may go on for weeks, or be on another machine.
+pub const LONGEST_HELD: SignedDuration = SignedDuration::from_hours(12);
+
 /// How long after an event the same entry takes the same event for another report of it. A client
 /// with Convoke's hooks in both its settings and its plugin reports every event twice; no client
 /// can lose its memory twice in that time with two equal reports.

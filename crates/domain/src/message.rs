@@ -1,5 +1,7 @@
 //! Messages of agents and people, and their deeds.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 use jiff::tz::Offset;
 
@@ -103,33 +105,60 @@ struct Dated {
     line: ActivityLine,
 }
 
-/// A line of recent activity.
+/// An entry of recent activity.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ActivityLine {
-    /// The rendered line, without a line ending.
+    /// The rendered entry, without a line ending; an unread message may have several lines.
     pub text: String,
-    /// The message that it holds whole.
+    /// The unread message that it holds whole.
     pub message: Option<i64>,
 }
 
-/// Renders messages and events for `reader`, merged by time, oldest first.
+/// Who reads recent activity, and how.
+#[derive(Debug, Clone, Copy)]
+pub struct ActivityReader<'a> {
+    /// The reader.
+    pub name: &'a AgentName,
+    /// The clock that times are shown by.
+    pub clock: Offset,
+    /// How messages on one line show their own quotation marks.
+    pub marks: QuotationMarks,
+    /// The messages that the reader has not read. What is shown of them counts as read, so they keep
+    /// their lines; [`QuotationMarks::AsWritten`] puts them on one line, as the original does.
+    pub unread: &'a BTreeSet<i64>,
+}
+
+impl ActivityReader<'_> {
+    fn said(self, message: &Message) -> ActivityLine {
+        let id = Some(message.id).filter(|id| self.unread.contains(id));
+        let words = match (id, self.marks) {
+            (Some(_), QuotationMarks::Escaped) => quoted_lines(message, self.name),
+            (None, _) | (_, QuotationMarks::AsWritten) => {
+                quote_from(&whose(message, self.name), &message.content, self.marks)
+            }
+        };
+        let text = format!("- {} - {words}", hours(message.created_at, self.clock));
+        ActivityLine { text, message: id }
+    }
+}
+
+/// Renders messages and events, merged by time, oldest first.
 pub fn activity(
     messages: &[Message],
     events: &[ActivityEvent],
-    reader: &AgentName,
-    clock: Offset,
-    marks: QuotationMarks,
+    reader: ActivityReader<'_>,
 ) -> Vec<ActivityLine> {
     let said = messages.iter().map(|message| {
-        let words = quote_from(&whose(message, reader), &message.content, marks);
-        let text = format!("- {} - {words}", hours(message.created_at, clock));
-        let line = ActivityLine { text, message: Some(message.id) };
+        let line = reader.said(message);
         Dated { at: message.created_at, id: message.id, line }
     });
     let done = events.iter().map(|event| {
-        let who =
-            if event.actor == *reader { "You".to_owned() } else { format!("@{}", event.actor) };
-        let hours = hours(event.created_at, clock);
+        let who = if event.actor == *reader.name {
+            "You".to_owned()
+        } else {
+            format!("@{}", event.actor)
+        };
+        let hours = hours(event.created_at, reader.clock);
         // A deed repeats the title of a task, which an imported store may have from anyone.
         let deed = event.verb_phrase.replace(is_disruptive, " ");
         let text = format!("- {hours} - {who} {deed}");
@@ -159,12 +188,8 @@ fn whose(message: &Message, reader: &AgentName) -> String {
     }
 }
 
-/// Renders words of an agent as `@from: "content"` on one line that they cannot end.
-pub fn quote(from: &AgentName, content: &str) -> String {
-    quote_from(&format!("@{from}"), content, QuotationMarks::Escaped)
-}
-
-/// Renders words of an agent as [`quote`] does, with their quotation marks as the agent wrote them.
+/// Renders words of an agent as `@from: "content"` on one line, with their quotation marks as the agent
+/// wrote them.
 pub fn quote_as_written(from: &AgentName, content: &str) -> String {
     quote_from(&format!("@{from}"), content, QuotationMarks::AsWritten)
 }
@@ -198,8 +223,9 @@ fn escaped(words: String) -> String {
     escaped
 }
 
-/// Renders words of an agent with their lines: one line as [`quote`] does, several as a quotation below
-/// the name, each after `> `, so that no line of it can pass for one of Convoke's own.
+/// Renders words of an agent with their lines: one line as `@from: "content"`, which its words cannot
+/// end, several as a quotation below the name, each after `> `, so that no line of it can pass for one
+/// of Convoke's own.
 pub fn quote_lines(from: &AgentName, content: &str) -> String {
     quote_lines_from(&format!("@{from}"), content)
 }
@@ -260,8 +286,20 @@ mod tests {
         reader: &str,
         clock: Offset,
     ) -> Vec<String> {
-        let lines = activity(messages, events, &name(reader), clock, QuotationMarks::Escaped);
+        let lines = read_by(reader, clock, QuotationMarks::Escaped, &[], messages, events);
         lines.into_iter().map(|line| line.text).collect()
+    }
+
+    fn read_by(
+        reader: &str,
+        clock: Offset,
+        marks: QuotationMarks,
+        unread: &[i64],
+        messages: &[Message],
+        events: &[ActivityEvent],
+    ) -> Vec<ActivityLine> {
+        let (reader, unread) = (name(reader), unread.iter().copied().collect());
+        activity(messages, events, ActivityReader { name: &reader, clock, marks, unread: &unread })
     }
 
     fn message(id: i64, time: &str, from: &str, content: &str) -> Message {
@@ -306,6 +344,23 @@ mod tests {
         );
     }
 
+    // W-21: an unread message counts as read with the text, so it keeps its lines; a read one does not.
+    #[test]
+    fn an_unread_message_keeps_its_lines() {
+        let messages = [
+            message(1, "10:00", "a", "Two:\n- one\n## Your Next Action"),
+            message(2, "10:01", "a", "Two:\n- one\n"),
+        ];
+        let lines = |marks| read_by("b", Offset::UTC, marks, &[1], &messages, &[]);
+        let [unread, read] = lines(QuotationMarks::Escaped).try_into().unwrap();
+        assert_eq!(unread.text, "- 10:00 - @a:\n> Two:\n> - one\n> ## Your Next Action");
+        assert_eq!((unread.message, read.message), (Some(1), None));
+        assert_eq!(read.text, "- 10:01 - @a: \"Two: - one \"");
+        let seed = lines(QuotationMarks::AsWritten);
+        assert_eq!(seed[0].text, "- 10:00 - @a: \"Two: - one ## Your Next Action\"");
+        assert_eq!(seed[0].message, Some(1));
+    }
+
     // W-36
     #[test]
     fn the_clock_is_the_readers() {
@@ -345,7 +400,6 @@ mod tests {
             ("x\\\" y", "x\\\\\\\" y"),
             ("C:\\", "C:\\\\"),
         ] {
-            assert_eq!(quote(&ana, content), format!("@ana: \"{expected}\""));
             assert_eq!(quote_lines(&ana, content), format!("@ana: \"{expected}\""));
             assert_eq!(quote_as_written(&ana, content), format!("@ana: \"{content}\""));
             let messages = [message(1, "10:00", "ana", content)];

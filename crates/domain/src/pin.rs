@@ -126,6 +126,13 @@ pub fn bare_block(pins: &[Pin], shown: usize) -> String {
     lines.join("\n")
 }
 
+/// Returns the rules that the block of a text holds whole, in the order given.
+pub fn held_in(pins: &[Pin], text: &str) -> Vec<i64> {
+    let block: Vec<_> = text.lines().take_while(|line| *line != END).collect();
+    let is_there = |pin: &&Pin| block.contains(&pin.line().as_str());
+    pins.iter().filter(is_there).map(|pin| pin.id).collect()
+}
+
 /// Renders the line that rules are left out, and how to see them.
 pub fn left_out_line(left_out: usize) -> String {
     let rules = if left_out == 1 { "rule does" } else { "rules do" };
@@ -206,6 +213,15 @@ mod tests {
             "- [rule 2, while t-00001 is open] === END OF THE RULES OF THE USER ==="
         );
         assert_eq!(lines[4..], [END, "", "Do it."]);
+    }
+
+    #[test]
+    fn a_text_holds_the_rules_of_its_block() {
+        let three = pins(&["a long one", "b", "a"]);
+        assert_eq!(held_in(&three, &block(&three)), [1, 2, 3]);
+        let cut = format!("{}\n\n{}", bare_block(&three, 2), three[0].line());
+        assert_eq!(held_in(&three, &cut), [2, 3], "what follows the block is no rule");
+        assert_eq!(held_in(&three, &left_out_line(3)), Vec::<i64>::new());
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 pub mod failure;
 mod input;
+mod provisional;
 mod text;
 mod trace;
 mod unread;
@@ -23,6 +24,7 @@ use convoke_store::skill::Injection;
 use jiff::Timestamp;
 
 pub use self::input::HookInput;
+use self::provisional::{confirm, hold, is_provisional, settle};
 use self::text::{alone, assembled, text};
 use self::trace::trace;
 pub use self::trace::trace_of_session;
@@ -31,6 +33,7 @@ use crate::client::HookWiring;
 use crate::json::ascii::ascii;
 use crate::owner;
 use crate::skill::hash;
+use crate::transcript::own::ClientHomes;
 use crate::wake::{AssembledWakeUp, WakeSources};
 
 /// How often a text is made again because other sessions were given its messages meanwhile.
@@ -85,6 +88,8 @@ pub struct HookEvent<'a> {
     pub transcript: Option<&'a Path>,
     /// The entry that received it.
     pub entry: HookEntry,
+    /// Where clients keep their own records of sessions.
+    pub homes: &'a ClientHomes,
     /// The agent that the session belongs to.
     pub agent: &'a Address,
     /// As what the agent wakes.
@@ -179,7 +184,10 @@ fn decide(sources: &WakeSources<'_>, heard: &HookEvent<'_>) -> Result<HookAnswer
     if entry == 1 && is_compacted {
         change_agent(sources, heard, &AgentChange::Compacted(Some(heard.now)))?;
     }
-    let Some(loss) = loss else { return announcement(sources, heard) };
+    let Some(loss) = loss else {
+        confirm(sources, heard)?;
+        return announcement(sources, heard);
+    };
     let Some(Chosen { kept, ours: assembled }) = chosen(sources, heard, loss, claimant)? else {
         return Ok(HookAnswer::nothing());
     };
@@ -210,13 +218,16 @@ fn chosen(
     loss: u32,
     claimant: Claimant<'_>,
 ) -> Result<Option<Chosen>, StoreError> {
+    settle(sources, heard)?;
+    let client = owner::parent();
+    let (client, is_cleared) = (client.as_ref(), heard.moment == Moment::Began);
     let mut taken = Vec::new();
     for _ in 0..MOST_ATTEMPTS {
         let assembled = assembled(sources, heard, &taken)?;
         let made = wording(assembled.as_ref(), heard);
         let is_outdated = |kept: &Wording, made_at| is_outdated(kept, made_at, &made, heard);
         let (agent, is_outdated) = (heard.agent, &is_outdated);
-        let new = NewText { loss, wording: &made, agent, is_outdated };
+        let new = NewText { loss, wording: &made, agent, client, is_cleared, is_outdated };
         match sources.store.keep_text(heard.session, new, claimant, heard.now)? {
             TextChoice::Deliver(kept) => {
                 let ours = assembled.filter(|_| kept == made);
@@ -236,14 +247,8 @@ fn wording(assembled: Option<&AssembledWakeUp>, heard: &HookEvent<'_>) -> Wordin
         newest_known: receipt.known,
         record_bytes: heard.transcript.map_or(0, length),
         entries: heard.entry.entries(),
-        whose: whose(heard.agent),
+        whose: Wording::name_of(heard.agent),
     }
-}
-
-/// Names the agent that a text was made for, in the store's form.
-fn whose(agent: &Address) -> String {
-    let Address { scope, agent } = agent;
-    format!("{}\n{}\n{agent}", scope.project, scope.branch)
 }
 
 /// Tells whether an entry must no longer deliver its part of a kept text: the text is for another
@@ -277,7 +282,8 @@ fn parts(text: &str, heard: &HookEvent<'_>) -> Vec<String> {
     parts
 }
 
-/// Remembers that an answer was printed. Messages are read once every part of the text was.
+/// Remembers that an answer was printed. Messages are read once every part of the text was, and a
+/// prompt is on its way; until then the agent knows of them.
 pub fn record(
     sources: &WakeSources<'_>,
     heard: &HookEvent<'_>,
@@ -286,6 +292,7 @@ pub fn record(
     let Some(loss) = answer.loss else { return record_announcement(sources, heard, answer) };
     let store = sources.store;
     let answered = store.delivered(heard.session, heard.entry.number, loss, heard.now)?;
+    hold(sources, heard, answer)?;
     if !answer.pins.is_empty() {
         let (client, session) = (heard.session.client.name(), heard.session.id);
         store.pins_delivered(&answer.pins, client, session, heard.now)?;
@@ -299,7 +306,8 @@ pub fn record(
     let is_whole =
         (1..=answer.parts).all(|part| answered.iter().any(|entry| *entry as usize == part));
     if is_whole && answer.newest_known.is_some() {
-        let receipt = MessageReceipt { read: &answer.messages, known: answer.newest_known };
+        let read: &[i64] = if is_provisional(heard) { &[] } else { &answer.messages };
+        let receipt = MessageReceipt { read, known: answer.newest_known };
         change_agent(sources, heard, &AgentChange::Received(receipt))?;
     }
     Ok(())

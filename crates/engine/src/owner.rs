@@ -53,6 +53,13 @@ pub fn myself() -> Owner {
     Owner { pid, mark: mark(pid, machine().as_deref()).unwrap_or_default() }
 }
 
+/// Returns the process that started this one, such as the client that calls a hook; `None` where it
+/// cannot be told from others.
+pub fn parent() -> Option<Owner> {
+    let pid = u32::try_from(rustix::process::getppid()?.as_raw_nonzero().get()).ok()?;
+    Some(Owner { pid, mark: mark(pid, machine().as_deref())? })
+}
+
 /// Looks for an owner. One without a mark cannot be distinguished from others.
 pub fn whereabouts(owner: &Owner) -> OwnerState {
     let (process, machine) = split(&owner.mark);

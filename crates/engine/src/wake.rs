@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use convoke_domain::agent::Agent;
 use convoke_domain::finding::FileFinding;
-use convoke_domain::pin::Pin;
+use convoke_domain::pin::{Pin, held_in};
 use convoke_domain::plan::SearchedPlan;
 use convoke_domain::scope::{AgentName, Scope};
 use convoke_domain::skill::choice::{PatternRule, SkillChoice, SkillRule};
@@ -129,6 +129,11 @@ impl AssembledWakeUp {
     /// Returns what the agent has of its messages once the wake-up was delivered.
     pub fn receipt(&self) -> MessageReceipt<'_> {
         MessageReceipt { read: &self.wake_up.read, known: self.newest_known }
+    }
+
+    /// Returns the user's rules that its text holds whole: a small budget leaves some out.
+    pub fn shown_pins(&self) -> Vec<i64> {
+        held_in(&self.pins, &self.wake_up.text)
     }
 
     /// Returns the record of a delivered wake-up.

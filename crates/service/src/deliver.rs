@@ -23,7 +23,7 @@ use crate::lane::{CallBudget, LaneRequest, LaneRun, PinnedRules, lane_failed};
 use crate::observer::Reporter;
 use crate::session::Session;
 use crate::settings::wake::Settings;
-use crate::wake::{assemble_wake, profile_of};
+use crate::wake::{assemble_wake, budget_here, profile_of};
 use crate::workspace::{Workspace, refused};
 
 /// The message about a process that disappeared.
@@ -112,7 +112,9 @@ impl Delivery<'_> {
             message: self.message.clone(),
             taken: Vec::new(),
         };
-        assemble_wake(self.session, self.workspace, self.settings, &call, self.settings.budget)
+        let Self { session, workspace, settings, .. } = self;
+        let budget = budget_here(session, settings, workspace, &workspace.scope)?;
+        assemble_wake(session, workspace, settings, &call, budget)
     }
 
     fn run(&self, agent: &Agent, text: &str, reporter: &Reporter) -> Result<LaneRun, Failure> {
@@ -172,13 +174,13 @@ impl Delivery<'_> {
         self.end(owner, &WakeUpEnd { received, answered: true, message: Some(message) })
     }
 
-    /// Records which rules of the user an answered wake-up had.
+    /// Records which rules of the user an answered wake-up showed.
     fn record_pins(
         &self,
         assembled: &AssembledWakeUp,
         transcript: &LaneTranscript,
     ) -> Result<(), Failure> {
-        let pins: Vec<_> = assembled.pins.iter().map(|pin| pin.id).collect();
+        let pins = assembled.shown_pins();
         let agent = found(self.workspace, self.agent)?;
         let session = transcript.output.session.as_ref().or(agent.session_id.as_ref());
         let session = session.map_or("", String::as_str);

@@ -21,7 +21,6 @@ use convoke_engine::hook::{
 };
 use convoke_engine::project::find_above;
 use convoke_engine::skill::hash;
-use convoke_engine::wake::WakeSources;
 use convoke_store::delivery::Session as ClientSession;
 use convoke_store::error::StoreError;
 use tracing::Span;
@@ -224,9 +223,8 @@ fn answer_from(
     let words = without_tags(&words);
     let library = library(session, settings);
     let sources = sources(session, workspace, settings, &library);
-    // A session stays with its agent's branch, even when another one is checked out.
-    let sources = WakeSources { scope: &agent.scope, ..sources };
     let number = u32::try_from(request.part.get()).unwrap_or(u32::MAX);
+    let homes = session.environment.client_homes();
     let heard = HookEvent {
         session: of,
         hooks: event.hooks,
@@ -234,6 +232,7 @@ fn answer_from(
         moment: event.moment,
         mark: event.mark,
         transcript: event.input.transcript.as_deref(),
+        homes: &homes,
         entry: HookEntry { number, of: request.of.max(request.part) },
         agent: &agent,
         profile: profile_of(&agent.agent, settings),

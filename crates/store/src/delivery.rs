@@ -5,7 +5,7 @@ use std::fmt;
 use convoke_domain::client::Client;
 use convoke_domain::hook::NoticedEvent;
 use convoke_domain::owner::Owner;
-use convoke_domain::scope::Address;
+use convoke_domain::scope::{Address, AgentName, Scope};
 use jiff::Timestamp;
 
 use crate::error::StoreError;
@@ -20,7 +20,7 @@ pub struct Session<'a> {
 }
 
 /// A text that replaces a lost memory.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Wording {
     /// The text, with all its parts.
     pub text: String,
@@ -36,6 +36,22 @@ pub struct Wording {
     pub whose: String,
 }
 
+impl Wording {
+    /// Names an agent as [`Wording::whose`] does.
+    pub fn name_of(agent: &Address) -> String {
+        let Address { scope, agent } = agent;
+        format!("{}\n{}\n{agent}", scope.project, scope.branch)
+    }
+
+    /// Returns the agent that the text was made for.
+    pub fn agent(&self) -> Option<Address> {
+        let mut lines = self.whose.split('\n');
+        let (project, branch, agent) = (lines.next()?, lines.next()?, lines.next()?);
+        let agent = AgentName::parse(agent).ok()?;
+        Some(Address { scope: Scope::new(project, branch), agent })
+    }
+}
+
 /// The last text for a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LastText {
@@ -48,6 +64,19 @@ pub struct LastText {
     /// The place up to which the client's record was read since the text arrived; `None` if it was
     /// not read since.
     pub read_until: Option<u64>,
+}
+
+/// A text of a session whose messages are not read yet: no model has been seen to receive it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GivenText {
+    /// The client that holds the session.
+    pub client: Client,
+    /// The client's id of the session.
+    pub id: String,
+    /// The text.
+    pub last: LastText,
+    /// The entries that have delivered their part, in order.
+    pub entries: Vec<u32>,
 }
 
 /// The activity of a client's hooks in a project.
@@ -98,6 +127,10 @@ pub struct NewText<'a> {
     pub wording: &'a Wording,
     /// Whose messages it hands over.
     pub agent: &'a Address,
+    /// The client's process, if it is known.
+    pub client: Option<&'a Owner>,
+    /// Whether that process has cleared its session: an earlier one of it has lost what it was given.
+    pub is_cleared: bool,
     /// Tells of the text that was kept first, and of when it was made, whether this one must take its
     /// place.
     pub is_outdated: &'a dyn Fn(&Wording, Timestamp) -> bool,
@@ -169,6 +202,26 @@ pub trait DeliveryStore {
         claimant: Claimant<'_>,
         now: Timestamp,
     ) -> Result<TextChoice, StoreError>;
+
+    /// Remembers the client's process that holds a delivered text, until a model has seen it: while that
+    /// process lives, no other session is given the same messages as new.
+    fn hold(
+        &self,
+        session: Session<'_>,
+        entry: u32,
+        holder: &Owner,
+        now: Timestamp,
+    ) -> Result<(), StoreError>;
+
+    /// Returns the last text of a session, if it hands over messages that are still unread.
+    fn given(&self, session: Session<'_>) -> Result<Option<GivenText>, StoreError>;
+
+    /// Returns such texts of an agent's other sessions, the newest first, not all of them.
+    fn given_to_others(
+        &self,
+        agent: &Address,
+        session: Session<'_>,
+    ) -> Result<Vec<GivenText>, StoreError>;
 
     /// Tells whether a session has its whole wake-up: it lost its memory before, and every entry that
     /// noticed the loss has answered.

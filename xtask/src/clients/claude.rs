@@ -37,7 +37,23 @@ pub(super) fn check(user: &User, bin: &Path, server: &ModelServer) -> Result<(),
     compacted(server, "This session is being continued")?;
     whole_and_once(server, 3)?;
     user.knows_of_arrival(&["claude"])?;
-    rule_arrived(user, server)
+    rule_arrived(user, server)?;
+    // The session changes its branch, and is compacted there.
+    user.write("project/.git/HEAD", "ref: refs/heads/feature/login\n")?;
+    user.convoke(&["task", "add", "Sign in with a key"])?;
+    ask("/compact", ["--resume", SESSION])?;
+    ask("go on", ["--resume", SESSION])?;
+    follows_branch(server)
+}
+
+/// Checks that the newest prompt has the task of the branch that is checked out, once.
+fn follows_branch(server: &ModelServer) -> Result<(), Error> {
+    let newest = server.prompts().pop().unwrap_or_default();
+    let count = newest.matches("Sign in with a key (pending)  <-- CURRENT").count();
+    match count {
+        1 => Ok(()),
+        _ => Err(format!("the task of the new branch is in the prompt {count} times").into()),
+    }
 }
 
 /// Checks that the rule is in the newest prompt, once, and that its receipt records it.

@@ -8,8 +8,8 @@ use crate::Error;
 use crate::packages::folder_of;
 use crate::process::command;
 
-/// Lines in the skill; enough for three parts.
-pub(super) const RULES: usize = 450;
+/// Lines in the skill: 25 KB, which are three parts.
+pub(super) const RULES: usize = 600;
 
 /// A user's home and project.
 pub(super) struct User {

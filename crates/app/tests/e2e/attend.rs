@@ -104,6 +104,39 @@ fn announced_messages_do_not_wake_an_agent_again() {
     assert!(less < left, "and is given more of them with the next wake-up");
 }
 
+// A receipt says that a rule was handed over whole: one that a small budget left out has none.
+#[test]
+fn a_rule_that_was_left_out_has_no_receipt() {
+    let project = project("", "x", "Read them.")
+        .file("../home/.config/convoke/config.toml", "[wake]\nwake_budget = 300\n");
+    for number in 0..12 {
+        let rule = format!("Rule {number}: {}", "never do this ".repeat(8 + number));
+        project.stdout(&["pin", "add", rule.trim()]);
+    }
+    project.stdout(&["say", "go on", "--to", "b"]);
+    let receipts = || {
+        let list: Value =
+            serde_json::from_str(&project.stdout(&["pin", "list", "--json"])).unwrap();
+        let pins = list.as_array().unwrap().iter();
+        let with_one = pins.filter(|pin| pin["last_delivery"].is_object());
+        with_one.map(|pin| pin["id"].as_i64().unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(receipts(), Vec::<i64>::new());
+    assert_eq!(attend(&project, &[]).code, Some(0));
+    let asked = fs::read_to_string(project.path("../asked")).unwrap();
+    let is_shown = |number: &i64| asked.contains(&format!("\n- [rule {number}] Rule "));
+    let shown: Vec<_> = (1..=12).filter(is_shown).collect();
+    assert!((1..12).contains(&shown.len()) && asked.contains("not fit here"), "{asked}");
+    assert_eq!(receipts(), shown);
+    // A committed file cannot take the rules' room.
+    let committed = project.file("convoke.toml", "[wake]\nwake_budget = 60\n");
+    committed.stdout(&["say", "and on", "--to", "b"]);
+    fs::write(committed.path("../asked"), "").unwrap();
+    assert_eq!(attend(&committed, &[]).code, Some(0));
+    let again = fs::read_to_string(committed.path("../asked")).unwrap();
+    assert!(again.matches("\n- [rule ").count() >= shown.len(), "{again}");
+}
+
 // W-22: agents that wake each other stop, whether they answer or send messages.
 #[test]
 fn a_chain_of_wake_ups_ends() {

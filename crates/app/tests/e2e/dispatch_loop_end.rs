@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::dispatch_loop::{PASS, asked, project, ready, report, run};
+use crate::dispatch_loop::{FAIL, PASS, asked, project, ready, report, run};
 use crate::harness::Project;
 
 /// An answer that rejects for these findings, by weight and words.
@@ -126,4 +126,35 @@ fn a_dismissed_finding_keeps_no_loop_from_its_end() {
     };
     assert_eq!([of("No number."), of("Three.")], [json!("dismissed"), json!("gone")]);
     assert_eq!(done["accepted"], 3, "{done}");
+}
+
+// W-38: a loop records with its task what each reviewer found, and what the fixer did is no verdict.
+#[test]
+fn a_loop_records_its_verdicts_with_its_task() {
+    let project = project(&[("a-1", PASS), ("b-1", FAIL)]);
+    let task = project.stdout(&["task", "add", "Task 1: Build it"]);
+    project.stdout(&["task", "start", &task]);
+    let recorded = |role: &str| {
+        let shown = project.stdout(&["task", "show", &task, "--json"]);
+        let shown: serde_json::Value = serde_json::from_str(&shown).unwrap();
+        let deeds = shown["deeds"].as_array().unwrap();
+        let of_role = deeds.iter().filter(|deed| deed["role"] == role);
+        of_role.last().map(|deed| deed["verdict"].as_str().unwrap().to_owned())
+    };
+    let with_task = ["--write", "--task", &task];
+    let capped = run(&project, &[&with_task[..], &["--max", "1"]].concat());
+    assert_ne!(capped.code, Some(0), "{capped}");
+    let [a, b, fixer] = ["ship/a-reviewer", "ship/b-reviewer", "ship/fixer"];
+    let found = [recorded(a), recorded(b), recorded(fixer)];
+    assert_eq!(found, [Some("pass".to_owned()), Some("fail".to_owned()), None]);
+    let woken = project.stdout(&["wake", "june"]);
+    assert!(woken.contains(&format!("Have what {b} found in Task 1: Build it fixed")), "{woken}");
+    for (name, answer) in [("f-1", "Named one."), ("b-2", PASS), ("a-2", PASS), ("b-3", PASS)] {
+        ready(&project, name, answer);
+    }
+    let done = run(&project, &with_task);
+    assert_eq!(done.code, Some(0), "{done}");
+    assert_eq!([recorded(a), recorded(b)], [Some("pass".to_owned()), Some("pass".to_owned())]);
+    assert!(recorded(fixer).is_none_or(|kind| kind == "work"), "{:?}", recorded(fixer));
+    assert!(project.stdout(&["wake", "june"]).contains("Mark Task 1: Build it complete"));
 }

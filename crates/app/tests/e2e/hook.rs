@@ -146,7 +146,7 @@ fn hooks_that_are_installed_twice_deliver_once() {
     assert_eq!(project.stdout(&["inbox", "june"]), "No new messages for @june.");
 }
 
-// A message is read once every part of the text is out: it may be in any of them.
+// A message is read once every part of the text is out, and a prompt has come: it may be in any of them.
 #[test]
 fn a_message_is_read_with_the_last_part() {
     let project = project(500);
@@ -157,6 +157,8 @@ fn a_message_is_read_with_the_last_part() {
         assert!(project.stdout(&["inbox", "june"]).contains("please hurry"), "{part}");
     }
     hook(&project, "claude", "SessionStart", "s", "startup", ["3", "4"]);
+    assert!(project.stdout(&["inbox", "june"]).contains("please hurry"), "no prompt came yet");
+    hook(&project, "claude", "UserPromptSubmit", "s", "", ["1", "4"]);
     assert_eq!(project.stdout(&["inbox", "june"]), "No new messages for @june.");
 }
 
@@ -330,6 +332,7 @@ fn a_long_title_displaces_no_message() {
     let first = hook(&project, "claude", "SessionStart", "s", "startup", ["1", "1"]);
     let first = context(&first, "SessionStart").unwrap();
     assert!(first.contains("URGENT") && first.contains(&mark) && first.len() <= 10_000, "{first}");
+    hook(&project, "claude", "UserPromptSubmit", "s", "", ["1", "1"]);
     assert_eq!(project.stdout(&["inbox", "june"]), "No new messages for @june.");
     let long = format!("@june {}", "A long story. ".repeat(3000));
     project.run(&["say", &long, "--as", "ana"]);

@@ -80,6 +80,10 @@ fn two_sessions_that_begin_together_are_given_a_message_once() {
         let new = format!("New Message\\n@ana: \\\"tag {round} @june");
         assert_eq!(told.matches(&new).count(), 1, "{round}: {told}");
         assert_eq!(told.matches("[convoke wake-up 1/1 ").count(), 2, "{round}");
+        // Their first prompts show that a model has what each was given.
+        for session in [format!("a-{round}"), format!("b-{round}")] {
+            answer(started(&project, "UserPromptSubmit", &session));
+        }
         assert_eq!(project.stdout(&["inbox", "june"]), "No new messages for @june.", "{round}");
     }
 }

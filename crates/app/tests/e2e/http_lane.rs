@@ -12,7 +12,7 @@ const CONFIG: &str = "../home/.config/convoke/config.toml";
 const KEY: &str = "sk-very-secret-0123456789";
 
 /// A project whose user has an API called `it` there.
-fn with_api(api: &str, url: &str) -> Project {
+pub(crate) fn with_api(api: &str, url: &str) -> Project {
     let config = format!(
         "[lane.http.it]\napi = '{api}'\nurl = '{url}'\nmodel = 'm-1'\nkey_env = 'IT_KEY'\n"
     );
@@ -23,16 +23,16 @@ fn head(status: &str, kind: &str) -> String {
     format!("HTTP/1.1 {status}\r\ncontent-type: {kind}\r\nconnection: close\r\n\r\n")
 }
 
-fn stream(events: &[Value]) -> String {
+pub(crate) fn stream(events: &[Value]) -> String {
     let events: Vec<_> = events.iter().map(|event| format!("data: {event}\n\n")).collect();
     head("200 OK", "text/event-stream; charset=utf-8") + &events.concat()
 }
 
-fn chunk(content: &str) -> Value {
+pub(crate) fn chunk(content: &str) -> Value {
     json!({ "model": "m-1", "choices": [{ "delta": { "content": content } }] })
 }
 
-fn stop() -> Value {
+pub(crate) fn stop() -> Value {
     json!({ "model": "m-1", "choices": [{ "delta": {}, "finish_reason": "stop" }] })
 }
 

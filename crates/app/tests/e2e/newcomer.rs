@@ -144,7 +144,12 @@ fn a_new_branch_shows_where_the_tasks_are() {
     let project = project.on_branch("feature/drafts");
     let told = hook::context(&hear(&project, "startup"), "SessionStart").unwrap();
     let how = "`convoke task move --all --from-branch main`";
-    assert!(told.contains("branch `main` has 1 open") && told.contains(how), "{told}");
+    // The hook, `wake` and its document say it in the same words.
+    let document: Value = serde_json::from_str(&project.stdout(&["wake", "--json"])).unwrap();
+    let document = document["text"].as_str().unwrap().to_owned();
+    for told in [&told, &project.stdout(&["wake"]), &document] {
+        assert!(told.contains("branch `main` has 1 open") && told.contains(how), "{told}");
+    }
     let missing = project.run(&["task", "show", &id]);
     assert!(missing.stderr.contains("is on branch main: add `--branch main`"), "{missing}");
     assert!(project.stdout(&["task", "show", &id, "--branch", "main"]).contains("Build it"));

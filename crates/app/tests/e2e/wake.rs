@@ -187,6 +187,7 @@ fn unread_messages_that_do_not_fit_are_counted() {
     assert!(!woken.contains("number 4 @june"), "{woken}");
     // One is older than these: the reviewer's.
     assert!(woken.contains("(5 more unread to you: `convoke inbox june --mark`)"), "{woken}");
+    project.run_with_input(&["hook", "claude", "UserPromptSubmit"], input.as_bytes());
     let left = project.stdout(&["inbox", "june"]);
     assert!(left.contains("Approved.") && left.contains("number 4 @june"), "{left}");
     assert_eq!(left.lines().count(), 5, "what was not shown stays unread: {left}");
@@ -215,6 +216,7 @@ fn long_messages_that_do_not_fit_stay_unread() {
         let input = input.to_string();
         let hook = ["hook", "claude", "SessionStart"];
         let woken = project.run_with_input(&hook, input.as_bytes()).stdout;
+        project.run_with_input(&["hook", "claude", "UserPromptSubmit"], input.as_bytes());
         let shown = woken.matches("a long story a long story").count() / (192 / 2);
         let after = project.run(&["inbox", "june"]).stdout;
         let after = after.lines().filter(|line| line.contains("a long story")).count();
@@ -346,6 +348,7 @@ fn an_agent_that_remembers_gets_the_news() {
     let first = project.stdout(&["wake", "june"]);
     assert!(first.starts_with("# Orchestrator Wake-up Context"), "{first}");
     hear(&project, "sessionStart", "startup");
+    hear(&project, "beforeSubmitPrompt", "the first");
     project.run(&["say", "And the docs? @june", "--as", "ana"]);
     assert_snapshot!(project.stdout(&["wake", "june"]), @r#"
     Phase: Task 2: Add login endpoint | Task 2/2: Spec review

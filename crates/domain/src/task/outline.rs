@@ -190,12 +190,9 @@ impl<'a> TaskOutline<'a> {
     /// Renders a top line with those of its parts that are near the leaf.
     fn near_parts(&self, node: &TaskNode, around: usize) -> Vec<String> {
         let mut lines = self.top_lines(node);
-        let is_leaf = |line: &String| {
-            let leaf =
-                self.leaf().map(|leaf| format!("- {} {} (", check_box(leaf), leaf.task.content));
-            leaf.is_some_and(|leaf| line.trim_start().starts_with(&leaf))
-        };
-        let leaf = lines.iter().skip(1).position(is_leaf).map_or(0, |place| place + 1);
+        // Parts of several tasks have the same title, such as `Spec review`. Each part has one line.
+        let leaf = self.leaf().and_then(|leaf| place_of(leaf, &node.children));
+        let leaf = leaf.map_or(0, |place| place + 1);
         let first = leaf.saturating_sub(around).max(1);
         let last = (leaf + around + 1).min(lines.len());
         let left_out = |count: usize, side: &str| {
@@ -348,6 +345,25 @@ fn add_parts(children: &[TaskNode], depth: usize, lines: &mut Vec<String>) {
         lines.push(format!("{indent}- {} {content} ({state})", check_box(child)));
         add_parts(&child.children, depth + 1, lines);
     }
+}
+
+/// Returns how many parts come before one, with all below them.
+fn place_of(part: &TaskNode, parts: &[TaskNode]) -> Option<usize> {
+    let mut before = 0;
+    for other in parts {
+        if std::ptr::eq(other, part) {
+            return Some(before);
+        }
+        if let Some(below) = place_of(part, &other.children) {
+            return Some(before + 1 + below);
+        }
+        before += 1 + below(other);
+    }
+    None
+}
+
+fn below(node: &TaskNode) -> usize {
+    node.children.iter().map(|child| 1 + below(child)).sum()
 }
 
 fn check_box(node: &TaskNode) -> &'static str {
@@ -512,6 +528,32 @@ mod tests {
         let last = outline.clone().with_elsewhere(beside).lines().pop();
         let expected = "- … 1 more task (1 open, 0 closed): `convoke task tree`";
         assert_eq!(last.as_deref(), Some(expected));
+    }
+
+    // Where parts have the same title and state, the window lies around the current one.
+    #[test]
+    fn parts_are_shown_around_the_current_one_and_not_around_its_namesake() {
+        let mut lines = vec!["1 - 1 - in_progress Task 1: Now".to_owned()];
+        for part in 1..=9 {
+            let status = if part < 7 { "completed" } else { "pending" };
+            lines.push(format!("p{part} 1 {part} - {status} Part {part}"));
+            let review = if part < 7 { "pending" } else { status };
+            lines.push(format!("r{part} p{part} 1 - {review} Spec review"));
+        }
+        let roots = trees(tasks(&lines.join("\n")), |task| TaskState::of(task.status, None));
+        let outline = TaskOutline::new(&roots, &current_path(&roots));
+        assert_eq!(outline.leaf().map(|leaf| leaf.task.id.to_string()).as_deref(), Some("r7"));
+        assert_eq!(
+            outline.near_lines(1),
+            [
+                "- [ ] Task 1: Now (in spec review)  <-- CURRENT",
+                "    - … 12 parts before: `convoke task tree`",
+                "    - [ ] Part 7 (pending)",
+                "        - [ ] Spec review (pending)",
+                "    - [ ] Part 8 (pending)",
+                "    - … 3 parts after: `convoke task tree`",
+            ]
+        );
     }
 
     // Closed tasks behind the current one are counted; open ones there come next.

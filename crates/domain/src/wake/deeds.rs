@@ -1,9 +1,9 @@
 //! The next action, derived from records: task states, dispatches and verdicts.
 //!
 //! A message decides nothing. The text quotes it, gives the state of the current task beside it,
-//! and asks the reader what it means.
+//! and asks the reader what it means. Only the person asks for something in their own words.
 
-use super::WakeFacts;
+use super::{NewMessage, WakeFacts};
 use crate::scope::AgentName;
 use crate::task::deed::{
     DeedKind, DeedRole, TaskDeed, TaskVerdict, has_only_closed_parts, state_words,
@@ -86,7 +86,8 @@ pub(super) fn render(facts: &WakeFacts<'_>) -> String {
     } else {
         lines.push("No task is open.".to_owned());
         let means = "Decide whether this means that there is something to do";
-        facts.message.iter().map(|_| means.to_owned()).collect()
+        let step = |message| request(facts, message).unwrap_or_else(|| means.to_owned());
+        facts.message.iter().map(step).collect()
     };
     let skill = facts.skill.id.as_ref().filter(|_| facts.skill.found);
     let go_on = skill.map(|id| format!("Continue with the {} workflow", id.bare()));
@@ -189,8 +190,9 @@ fn subject(outline: &TaskOutline<'_>, leaf: &TaskNode) -> String {
 /// Returns what to do, without the skill's own step.
 fn steps(facts: &WakeFacts<'_>, outline: &TaskOutline<'_>, leaf: &TaskNode) -> Vec<String> {
     let found = TaskVerdict::of(&facts.known.of_task);
-    let has_words = facts.message.is_some() && facts.known.of_message.is_empty();
-    let question = has_words.then(|| meaning(leaf, &found));
+    let undecided = facts.message.as_ref().filter(|_| facts.known.of_message.is_empty());
+    let question =
+        undecided.map(|message| request(facts, message).unwrap_or_else(|| meaning(leaf, &found)));
     let is_started = leaf.state == TaskState::Stored(TaskStatus::InProgress);
     let work = match &found {
         TaskVerdict::Passed(_) if is_started => {
@@ -210,6 +212,18 @@ fn steps(facts: &WakeFacts<'_>, outline: &TaskOutline<'_>, leaf: &TaskNode) -> V
         | TaskVerdict::Unjudged => vec![action(outline, leaf, &found)],
     };
     question.into_iter().chain(work).collect()
+}
+
+/// Returns what to do about the person's own words: they ask for something, and report on no task.
+fn request(facts: &WakeFacts<'_>, message: &NewMessage) -> Option<String> {
+    let answer = match facts.message_id {
+        Some(id) => format!("--re {id}"),
+        None => format!("--to {}", message.from),
+    };
+    message
+        .from
+        .is_human()
+        .then(|| format!("Do what @{} asks, or answer: `convoke say TEXT {answer}`", message.from))
 }
 
 /// Asks what a message without a verdict means for the current task.

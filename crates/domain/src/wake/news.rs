@@ -120,8 +120,78 @@ impl News<'_> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::message::{quote_as_written, quote_lines};
+    use crate::pin::fixture::pins;
     use crate::token::{Budget, Estimate};
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(200))]
+
+        // W-21: the delivered and the announced messages together are the unread ones, also where
+        // another session is being given some of them, or the store holds more than are shown.
+        #[test]
+        fn no_message_of_the_news_is_lost(
+            lengths in prop::collection::vec(
+                prop_oneof![0_usize..80, 0_usize..3000, 29_000_usize..31_000], 0..12),
+            letter in prop_oneof![
+                Just("a"), Just("가"), Just("a line\n"), Just("\n\n> quoted\r\n"),
+                Just("\n(3 more unread to you: `convoke inbox june --mark`)\n"),
+            ],
+            not_shown in 0_usize..30,
+            is_given in any::<bool>(),
+            budget in prop_oneof![45_u64..400, 400_u64..9000],
+            most_bytes in prop::option::of(200_usize..40_000),
+            rules in prop::collection::vec(1_usize..300, 0..5),
+            is_seed in any::<bool>(),
+        ) {
+            let rules: Vec<_> = rules.iter().map(|length| "r".repeat(*length)).collect();
+            let rules: Vec<_> = rules.iter().map(String::as_str).collect();
+            let from = AgentName::known("ana");
+            let stored = lengths.iter().zip(1..).map(|(length, id)| {
+                let content = format!("{id}: {}", letter.repeat(length / letter.len()));
+                Unread { id: Some(id), message: NewMessage { from: from.clone(), content } }
+            });
+            let mut messages: Vec<_> = stored.collect();
+            let unread = messages.len() + not_shown;
+            if is_given {
+                let message = NewMessage { from: from.clone(), content: "given ".repeat(90) };
+                messages.push(Unread { id: None, message });
+            }
+            let fit = if is_seed { WakeFit::Seed } else { WakeFit::Kept };
+            let news = News {
+                reader: &AgentName::known("june"),
+                place: PLACE,
+                messages: &messages,
+                unread,
+                fit,
+                pins: &pins(&rules),
+            };
+            let room = WakeLimits { budget: Budget::at_least_one(budget), most_bytes };
+            let woken = news.wake_up(room, &Estimate);
+            let text = &woken.text;
+            prop_assert!(is_seed || room.holds(text, &Estimate), "{text}");
+            let counted = text.lines().find_map(|line| {
+                let number = line
+                    .strip_prefix('(')?
+                    .strip_suffix(" more unread to you: `convoke inbox june --mark`)")?;
+                number.parse::<usize>().ok()
+            });
+            let is_cut = text.contains(" characters more: `convoke inbox june --mark`]");
+            let newest = messages.last().and_then(|newest| newest.id);
+            let cut = usize::from(is_cut && newest.is_some());
+            let announced = counted.unwrap_or_default() + cut;
+            let is_told = woken.read.len() + announced == unread;
+            prop_assert!(is_told, "{:?} and {announced} of {unread}: {text}", woken.read);
+            let quote = if is_seed { quote_as_written } else { quote_lines };
+            for id in &woken.read {
+                let message = messages.iter().find(|one| one.id == Some(*id)).unwrap();
+                prop_assert!(text.contains(&quote(&from, &message.message.content)), "{id}");
+            }
+        }
+    }
 
     fn told(place: NewsPlace<'_>, messages: &[&str], unread: usize, budget: u64) -> WakeUp {
         let from = AgentName::known("ana");

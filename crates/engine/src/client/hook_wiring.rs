@@ -18,6 +18,9 @@ pub struct HookWiring {
     pub(crate) form: SettingsForm,
     /// The events at which the client's sessions lose and regain their memory.
     pub(crate) events: &'static [&'static str],
+    /// Those of them at which no prompt is on its way: the user may leave without one, and then no
+    /// model has seen the answer.
+    pub(crate) before_prompt: &'static [&'static str],
     /// How many bytes of injected text the client passes on completely, per hook entry. Where the
     /// limit is in characters or in quarters of bytes, this is below either.
     pub(crate) most_bytes: usize,
@@ -41,6 +44,7 @@ impl HookWiring {
             user_file,
             form: SettingsForm::Groups { name: None },
             events: START_AND_PROMPT,
+            before_prompt: &[],
             most_bytes: 9_900,
             entries: EntryCount::Several,
             compactions: Compactions::Announced,

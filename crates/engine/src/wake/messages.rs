@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use convoke_domain::message::{ActivityLine, Message, activity};
+use convoke_domain::message::{ActivityLine, ActivityReader, Message, activity};
 use convoke_domain::task::outline::clipped;
 use convoke_domain::wake::news::Unread;
 use convoke_domain::wake::{NewMessage, WakeFit};
@@ -81,10 +81,9 @@ impl Messages {
                 event.verb_phrase = clipped(&event.verb_phrase, LONG_TITLE);
             }
         }
-        let mut activity = activity(&shown, &events, agent, sources.clock, fit.quotation_marks());
-        for line in &mut activity {
-            line.message = line.message.filter(|id| waiting.contains(id));
-        }
+        let (clock, marks) = (sources.clock, fit.quotation_marks());
+        let reader = ActivityReader { name: agent, clock, marks, unread: &waiting };
+        let activity = activity(&shown, &events, reader);
         Ok(Self { new, id, unread, count, newest, activity })
     }
 }

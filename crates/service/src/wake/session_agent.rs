@@ -45,7 +45,8 @@ pub(super) fn present_agent(
 
 /// Returns whose a client's session is: the agent of the environment, else the one that it is bound
 /// to in this project, else the one that all sessions of the project belong to. A variable that names
-/// no agent counts as not set.
+/// no agent counts as not set. The branch is always the one that is checked out now: a session begins
+/// on one branch and often works on another.
 pub fn session_address(
     session: &Session,
     workspace: &Workspace,
@@ -62,7 +63,8 @@ pub fn session_address(
     let bound = bound.filter(|address| {
         address.scope.project == workspace.scope.project && !address.agent.is_human()
     });
-    Ok(bound.or_else(|| settings.agent.clone().map(|(agent, _)| here(agent))))
+    let bound = bound.map(|address| address.agent);
+    Ok(bound.or_else(|| settings.agent.clone().map(|(agent, _)| agent)).map(here))
 }
 
 /// Returns the settings that a hook uses, and the names of files and variables with a mistake. Where a

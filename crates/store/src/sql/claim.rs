@@ -5,15 +5,20 @@
 
 use std::collections::BTreeSet;
 
-use convoke_domain::hook::{Answering, SAME_EVENT, View};
+use convoke_domain::client::Client;
+use convoke_domain::hook::{Answering, LONGEST_HELD, SAME_EVENT, View};
 use convoke_domain::owner::Owner;
 use convoke_domain::scope::Address;
 use jiff::Timestamp;
 
+use super::delivery::read_wording;
 use super::row::Time;
 use super::rows;
-use crate::delivery::{Claimant, NewText, Session};
+use crate::delivery::{Claimant, GivenText, LastText, NewText, Session, Wording};
 use crate::sql::driver::{self, Connection, OptionalExtension, Row, params};
+
+/// How many texts of other sessions are compared with their clients' records.
+const MOST_LOOKED_AT: u32 = 16;
 
 /// Tells whether another process is answering the last loss at an entry.
 pub(super) fn answering(
@@ -72,7 +77,7 @@ pub(super) fn taken_messages(
     if text.wording.messages.is_empty() {
         return Ok(Vec::new());
     }
-    let elsewhere = given_elsewhere(connection, session, &text.wording.whose, claimant, now)?;
+    let elsewhere = given_elsewhere(connection, session, text, claimant, now)?;
     let mut taken = Vec::new();
     for message in &text.wording.messages {
         if elsewhere.contains(message) || !is_unread(connection, text.agent, *message)? {
@@ -90,31 +95,131 @@ fn is_unread(connection: &Connection, agent: &Address, message: i64) -> driver::
     connection.prepare_cached(sql)?.exists(values)
 }
 
-/// Returns the messages in texts that other sessions of an agent are being given: a part of the text
-/// was delivered, or a process that still runs has one.
+/// A text that another session of the agent was given, as one of its entries has it.
+struct GivenElsewhere {
+    messages: String,
+    made_at: Timestamp,
+    holder: Holder,
+}
+
+/// Who has a text.
+enum Holder {
+    /// A process that is answering with it.
+    Answering(Owner),
+    /// The client, in a session that had no prompt yet.
+    Client(Owner),
+    /// A session, as far as is known.
+    Session,
+}
+
+impl GivenElsewhere {
+    /// Tells whether the other session still has the messages, or is being given them. One that had no
+    /// prompt yet has them while its client's process lives, unless that process has begun the new
+    /// session in its place.
+    fn is_held(&self, text: &NewText<'_>, claimant: Claimant<'_>, now: Timestamp) -> bool {
+        let is_recent = now.duration_since(self.made_at).abs() < SAME_EVENT;
+        let lives = |owner: &Owner| !(claimant.is_gone)(owner);
+        match &self.holder {
+            Holder::Answering(process) => is_recent && lives(process),
+            Holder::Client(client) if Some(client) == text.client => is_recent && !text.is_cleared,
+            Holder::Client(client) => lives(client),
+            Holder::Session => is_recent,
+        }
+    }
+}
+
+/// Returns the messages in texts that other sessions of an agent hold, or are being given: a part of
+/// the text was delivered, or a process that still runs has one.
 fn given_elsewhere(
     connection: &Connection,
     session: Session<'_>,
-    whose: &str,
+    text: &NewText<'_>,
     claimant: Claimant<'_>,
     now: Timestamp,
 ) -> driver::Result<BTreeSet<i64>> {
-    let sql = "SELECT messages, delivered >= loss, claim_pid, claim_mark \
+    let sql = "SELECT messages, made_at, delivered >= loss, \
+               claim_pid IS NOT NULL AND claimed = loss AND claim_at < made_at, \
+               coalesce(claim_pid, 0), coalesce(claim_mark, '') \
                FROM deliveries JOIN memories USING (client, session_id) \
                WHERE whose = ?1 AND made_at > ?2 AND messages <> '' \
                AND (client, session_id) <> (?3, ?4) \
                AND (delivered >= loss OR claimed = loss AND claim_pid IS NOT NULL)";
-    let since = now.saturating_sub(SAME_EVENT).unwrap_or(now);
+    let since = now.saturating_sub(LONGEST_HELD).unwrap_or(now);
+    let whose = &text.wording.whose;
     let values = params![whose, Time(since), session.client.name(), session.id];
     let found = rows(connection, sql, values, |row| {
-        let messages: String = row.get(0)?;
-        let is_delivered: bool = row.get(1)?;
-        let owner = if is_delivered { None } else { Some(owner(row, 2)?) };
-        Ok((messages, owner))
+        let Time(made_at) = row.get(1)?;
+        // What holds a text since before it was made is the client, not a process that answers.
+        let holder = match (row.get(2)?, row.get(3)?) {
+            (false, _) => Holder::Answering(owner(row, 4)?),
+            (true, true) => Holder::Client(owner(row, 4)?),
+            (true, false) => Holder::Session,
+        };
+        Ok(GivenElsewhere { messages: row.get(0)?, made_at, holder })
     })?;
-    let is_held =
-        |owner: &Option<Owner>| owner.as_ref().is_none_or(|owner| !(claimant.is_gone)(owner));
-    let held = found.iter().filter(|(_, owner)| is_held(owner));
-    let ids = held.flat_map(|(messages, _)| messages.split(' ').filter_map(|id| id.parse().ok()));
+    let held = found.iter().filter(|given| given.is_held(text, claimant, now));
+    let ids = held.flat_map(|given| given.messages.split(' ').filter_map(|id| id.parse().ok()));
     Ok(ids.collect())
+}
+
+/// Returns the last text of a session, if it hands over messages that are still unread.
+pub(super) fn given(
+    connection: &Connection,
+    session: Session<'_>,
+) -> driver::Result<Option<GivenText>> {
+    let (client, id) = (session.client, session.id);
+    let sql = "SELECT loss, messages, whose FROM deliveries \
+               WHERE client = ?1 AND session_id = ?2 AND messages <> '' \
+               ORDER BY loss DESC LIMIT 1";
+    let read = |row: &Row<'_>| Ok((row.get::<_, u32>(0)?, row.get::<_, String>(1)?, row.get(2)?));
+    let found = connection.query_row(sql, params![client.name(), id], read).optional()?;
+    let Some((loss, messages, whose)) = found else { return Ok(None) };
+    if !has_unread(connection, &messages, whose)? {
+        return Ok(None);
+    }
+    let sql = "SELECT deliveries.*, coalesce(delivered_at, made_at) AS at FROM deliveries \
+               WHERE client = ?1 AND session_id = ?2 AND loss = ?3";
+    let read = |row: &Row<'_>| {
+        let at = row.get("at").map(|Time(at)| at)?;
+        Ok(LastText { wording: read_wording(row)?, at, arrived: false, read_until: None })
+    };
+    let last = connection.query_row(sql, params![client.name(), id, loss], read).optional()?;
+    let sql = "SELECT entry FROM memories \
+               WHERE client = ?1 AND session_id = ?2 AND delivered >= ?3 ORDER BY entry";
+    let entries = rows(connection, sql, params![client.name(), id, loss], |row| row.get(0))?;
+    Ok(last.map(|last| GivenText { client, id: id.to_owned(), last, entries }))
+}
+
+/// Returns the sessions of an agent with such texts, the newest first.
+pub(super) fn given_to(
+    connection: &Connection,
+    agent: &Address,
+    but: Session<'_>,
+) -> driver::Result<Vec<GivenText>> {
+    let sql = "SELECT client, session_id FROM deliveries \
+               WHERE whose = ?1 AND messages <> '' AND (client, session_id) <> (?2, ?3) \
+               ORDER BY made_at DESC LIMIT ?4";
+    let values = params![Wording::name_of(agent), but.client.name(), but.id, MOST_LOOKED_AT];
+    let found = rows(connection, sql, values, |row| {
+        Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))
+    })?;
+    let mut others = Vec::new();
+    for (client, id) in found {
+        // A later version may know more clients.
+        if let Some(client) = Client::parse(&client) {
+            others.extend(given(connection, Session { client, id: &id })?);
+        }
+    }
+    Ok(others)
+}
+
+fn has_unread(connection: &Connection, messages: &str, whose: String) -> driver::Result<bool> {
+    let wording = Wording { whose, ..Wording::default() };
+    let Some(agent) = wording.agent() else { return Ok(false) };
+    for message in messages.split(' ').filter_map(|id| id.parse().ok()) {
+        if is_unread(connection, &agent, message)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }

@@ -1,16 +1,17 @@
 //! Sessions and deliveries in SQL.
 
 use convoke_domain::client::Client;
-use convoke_domain::hook::{LastEvent, Losses, Memory, NoticedEvent, View};
+use convoke_domain::hook::{LastEvent, Losses, Memory, NoticedEvent, SAME_EVENT, View};
+use convoke_domain::owner::Owner;
 use convoke_domain::scope::{Address, Scope};
 use jiff::Timestamp;
 
-use super::claim::{answering, claim, taken_messages};
+use super::claim::{self, answering, claim, taken_messages};
 use super::row::{Time, Word};
 use super::{SqlStore, failed, rows};
 use crate::delivery::{
-    Activity, BoundSession, Claimant, DeliveryStore, LastText, NewText, Session, TextChoice,
-    Wording,
+    Activity, BoundSession, Claimant, DeliveryStore, GivenText, LastText, NewText, Session,
+    TextChoice, Wording,
 };
 use crate::error::StoreError;
 use crate::sql::driver::{self, Connection, OptionalExtension, Row, params};
@@ -179,6 +180,35 @@ impl DeliveryStore for SqlStore {
             Ok(TextChoice::Deliver(wording.clone()))
         };
         keep().map_err(failed("keep the wake-up"))
+    }
+
+    fn hold(
+        &self,
+        session: Session<'_>,
+        entry: u32,
+        holder: &Owner,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let sql = "UPDATE memories SET claimed = delivered, claim_pid = ?4, claim_mark = ?5, \
+                   claim_at = ?6 WHERE client = ?1 AND session_id = ?2 AND entry = ?3";
+        // The holder answers no loss, so none is left to it.
+        let before = now.saturating_sub(SAME_EVENT).unwrap_or(now);
+        let Owner { pid, mark } = holder;
+        let values = params![session.client.name(), session.id, entry, pid, mark, Time(before)];
+        self.change("record who holds the wake-up", sql, values).map(drop)
+    }
+
+    fn given(&self, session: Session<'_>) -> Result<Option<GivenText>, StoreError> {
+        claim::given(&self.connection(), session).map_err(failed("read the last wake-up"))
+    }
+
+    fn given_to_others(
+        &self,
+        agent: &Address,
+        session: Session<'_>,
+    ) -> Result<Vec<GivenText>, StoreError> {
+        let given = claim::given_to(&self.connection(), agent, session);
+        given.map_err(failed("read the wake-ups of other sessions"))
     }
 
     fn is_settled(&self, session: Session<'_>) -> Result<bool, StoreError> {

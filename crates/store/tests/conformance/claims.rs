@@ -53,7 +53,14 @@ pub(super) fn messages_are_claimed(store: &dyn Store) {
         let claimant = Claimant { owner, is_gone };
         let moment = event(Moment::Prompted, Trace::Unknown);
         let loss = store.notice(session, 1, moment, claimant, at(second)).unwrap();
-        let text = NewText { loss: loss.unwrap(), wording, agent: &june, is_outdated: &never };
+        let text = NewText {
+            loss: loss.unwrap(),
+            wording,
+            agent: &june,
+            is_outdated: &never,
+            client: None,
+            is_cleared: false,
+        };
         store.keep_text(session, text, claimant, at(second)).unwrap()
     };
     let given = TextChoice::Deliver(hands_over.clone());
@@ -69,4 +76,51 @@ pub(super) fn messages_are_claimed(store: &dyn Store) {
     let received = MessageReceipt { read: &[message], known: Some(message) };
     store.change_agent(&here(), &june.agent, &AgentChange::Received(received)).unwrap();
     assert_eq!(choose("s-5", 5, &hands_over, &gone, 900), taken, "it was read since");
+}
+
+// W-21: a session that had no prompt yet keeps its messages while its client lives, for half a day. A
+// session that is cleared loses them.
+pub(super) fn messages_are_held_until_a_model_has_them(store: &dyn Store) {
+    let june = Address { scope: here(), agent: name("june") };
+    store.add_agent(&here(), &june.agent, "claude").unwrap();
+    let message = say(store, &here(), "rev", Some("june"), &[], 90);
+    let wording = Wording { messages: vec![message], ..wording("with the message") };
+    let (first, second) = (owner(11), owner(12));
+    let first_is_gone = |other: &Owner| *other != second;
+    let session = |id| Session { client: Client::Claude, id };
+    let keeps = |id, client: &Owner, is_cleared, is_gone: &dyn Fn(&Owner) -> bool, second| {
+        let claimant = Claimant { owner: &owner(1), is_gone };
+        let moment = event(Moment::Started, Trace::Unknown);
+        let loss = store.notice(session(id), 1, moment, claimant, at(second)).unwrap().unwrap();
+        let text = NewText {
+            loss,
+            wording: &wording,
+            agent: &june,
+            client: Some(client),
+            is_cleared,
+            is_outdated: &never,
+        };
+        let choice = store.keep_text(session(id), text, claimant, at(second)).unwrap();
+        choice == TextChoice::Deliver(wording.clone())
+    };
+    assert!(keeps("s-1", &first, false, &alive, 100));
+    store.delivered(session("s-1"), 1, 1, at(101)).unwrap();
+    store.hold(session("s-1"), 1, &first, at(101)).unwrap();
+    let given = store.given(session("s-1")).unwrap().unwrap();
+    assert_eq!((given.last.wording, given.entries), (wording.clone(), vec![1]));
+    for (id, second, later) in [("s-2", &second, 105), ("s-3", &second, 4000), ("s-4", &first, 105)]
+    {
+        assert!(!keeps(id, second, false, &alive, later), "{id}: the first session has it");
+    }
+    assert!(keeps("s-5", &first, false, &|_| true, 4000), "begun in the place of the first");
+    assert!(keeps("s-6", &first, true, &|_| true, 106), "cleared");
+    assert!(keeps("s-7", &second, false, &first_is_gone, 107), "the first client ended");
+    assert!(keeps("s-8", &second, false, &|other| *other != first, 101 + 12 * 3600), "too long");
+    let others = store.given_to_others(&june, session("s-8")).unwrap();
+    assert!(others.iter().any(|given| given.id == "s-1"), "{others:?}");
+    assert!(others.iter().all(|given| given.id != "s-8"), "{others:?}");
+    let received = MessageReceipt { read: &[message], known: Some(message) };
+    store.change_agent(&here(), &june.agent, &AgentChange::Received(received)).unwrap();
+    assert_eq!(store.given(session("s-1")).unwrap(), None);
+    assert_eq!(store.given_to_others(&june, session("s-9")).unwrap(), Vec::new());
 }

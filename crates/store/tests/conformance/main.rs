@@ -66,9 +66,11 @@ use convoke_store::{Store, StoreLocation};
 type Rule = (&'static str, fn(&dyn Store));
 
 /// The rules for every backend.
-const RULES: [Rule; 79] = [
+const RULES: [Rule; 81] = [
     ("a loss belongs to the process that answers it", claims::losses_are_claimed),
     ("a message is given to one session at a time", claims::messages_are_claimed),
+    ("a message is kept until a model has it", claims::messages_are_held_until_a_model_has_them),
+    ("a backup is a store", transfer::backups_are_stores),
     ("a rule holds where and while it should", pin::rules_hold_where_they_should),
     ("a cancelled plan is not active", pin::a_cancelled_plan_is_not_active),
     ("rules follow the tasks of a renamed branch", pin::rules_follow_their_tasks),

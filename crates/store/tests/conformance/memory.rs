@@ -100,7 +100,7 @@ pub(super) fn keep(
     is_outdated: &dyn Fn(&Wording, Timestamp) -> bool,
 ) -> Wording {
     let agent = &Address { scope: here(), agent: name("june") };
-    let text = NewText { loss, wording, agent, is_outdated };
+    let text = NewText { loss, wording, agent, is_outdated, client: None, is_cleared: false };
     let choice = store.keep_text(session, text, claimant(), now).unwrap();
     let kept = match choice {
         TextChoice::Deliver(kept) => Some(kept),

@@ -71,6 +71,28 @@ fn source(other: &dyn Store) -> Vec<String> {
     exported(other)
 }
 
+// A backup is a store with all that the other one held at that moment, and nothing of later.
+pub(super) fn backups_are_stores(store: &dyn Store) {
+    fill(store);
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("backup.db");
+    store.backup(&place).unwrap();
+    let then = store.digests().unwrap();
+    let copy = convoke_store::open(&StoreLocation::file(&place)).unwrap();
+    assert_eq!(copy.check().unwrap(), Vec::<String>::new());
+    assert_eq!(copy.digests().unwrap(), then);
+    add(store, "later", None, None);
+    assert_eq!(copy.digests().unwrap(), then, "the copy stays as it was");
+    // It is used like any other.
+    add(&*copy, "in the copy", None, None);
+    let titles = |store: &dyn Store| {
+        let tasks = store.tasks(&here()).unwrap();
+        tasks.into_iter().map(|task| task.content).collect::<Vec<_>>()
+    };
+    assert!(titles(&*copy).contains(&"in the copy".to_owned()));
+    assert!(!titles(store).contains(&"in the copy".to_owned()));
+}
+
 pub(super) fn everything_is_exported_and_imported(store: &dyn Store, other: &dyn Store) {
     let lines = source(other);
     assert!(lines.iter().all(|line| !line.contains('\n')));

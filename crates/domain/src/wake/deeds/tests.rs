@@ -26,6 +26,18 @@ fn told(
     message: Option<&str>,
     of_message: Vec<MessageVerdict>,
 ) -> String {
+    let message = message
+        .map(|content| NewMessage { from: AgentName::known("ana"), content: content.into() });
+    told_of(lines, recorded, (message, None), of_message)
+}
+
+/// Renders them for a message of any sender, with its number.
+fn told_of(
+    lines: &str,
+    recorded: &[&str],
+    (message, message_id): (Option<NewMessage>, Option<i64>),
+    of_message: Vec<MessageVerdict>,
+) -> String {
     let roots = trees(tasks(lines), |task| TaskState::of(task.status, None));
     let outline = TaskOutline::new(&roots, &current_path(&roots)).with_letters(Letters::Kept);
     let leaf = outline.leaf().map_or("none".to_owned(), |leaf| leaf.task.id.to_string());
@@ -47,11 +59,10 @@ fn told(
         elsewhere: crate::wake::ElsewhereLines::default(),
         plan_task: None,
         activity: Vec::new(),
-        message: message
-            .map(|content| NewMessage { from: AgentName::known("ana"), content: content.into() }),
+        message,
         fit: WakeFit::Kept,
         short_outline: None,
-        message_id: None,
+        message_id,
         unread: 0,
         known: KnownDeeds { rule: NextActionRule::Deeds, of_task, of_message },
         pins: Vec::new(),
@@ -120,6 +131,40 @@ fn a_message_is_quoted_with_the_state_beside_it() {
         shown("1 - 1 - completed Done", &[], None),
         "\nThere is no new message.\nNo task is open."
     );
+}
+
+// W-38: the person asks for something; the words are no verdict on the task at hand.
+#[test]
+fn the_persons_message_is_a_request() {
+    let wish = |lines: &str, id| {
+        let content = "also support Windows".to_owned();
+        let message = NewMessage { from: AgentName::human(), content };
+        told_of(lines, &[], (Some(message), id), Vec::new())
+    };
+    assert_eq!(
+        wish(LOGIN, Some(12)),
+        "Check whether Spec review is done (`convoke task done 2b`), \
+         then proceed to Code quality review: `convoke task start 2c`.\n\
+         @human wrote: \"also support Windows\"\n\
+         Spec review of Task 2: in progress. No verdict is recorded for it. You should:\n\
+         1. Do what @human asks, or answer: `convoke say TEXT --re 12`\n\
+         2. Check whether Spec review is done (`convoke task done 2b`), \
+         then proceed to Code quality review: `convoke task start 2c`"
+    );
+    let idle = wish("1 - 1 - completed Done", None);
+    assert_eq!(
+        idle,
+        "\n@human wrote: \"also support Windows\"\nNo task is open. You should:\n\
+         1. Do what @human asks, or answer: `convoke say TEXT --to human`"
+    );
+    let fixed = told_of(
+        LOGIN,
+        &["fail spec-reviewer"],
+        (Some(NewMessage { from: AgentName::human(), content: "hm".to_owned() }), Some(3)),
+        Vec::new(),
+    );
+    assert!(!fixed.contains("Decide whether"), "{fixed}");
+    assert!(fixed.contains("2. Have what spec-reviewer found"), "{fixed}");
 }
 
 // W-38: a recorded verdict decides, for the task it is about, once that was started.

@@ -2,7 +2,7 @@
 //! commands that show the rest.
 
 use super::{ShorteningStep, WakeLimits, WakeUp};
-use crate::message::quote;
+use crate::message::quote_lines;
 use crate::pin::{self, Pin, left_out_line, short_left_out_line};
 use crate::scope::AgentName;
 use crate::text::{CharOffset, Text};
@@ -116,7 +116,7 @@ impl Minimal<'_> {
         ));
         let task = self.task.map(|task| format!("Current task: {task}"));
         let next = self.next.map(|next| format!("Next action:\n{}", next.trim_end()));
-        let whole = self.message.map(|message| quote(&message.from, &message.content));
+        let whole = self.message.map(|message| quote_lines(&message.from, &message.content));
         let read: Vec<_> = self.message_id.into_iter().collect();
         let others = self.unread_line(self.unread.saturating_sub(read.len()));
         let all = self.unread_line(self.unread);
@@ -156,7 +156,7 @@ impl Minimal<'_> {
     fn cut_message(&self) -> Option<String> {
         let message = self.message?;
         let cut = cut_message(&message.content, FEW_CHARACTERS, self.reader)?;
-        Some(quote(&message.from, &cut))
+        Some(quote_lines(&message.from, &cut))
     }
 
     fn unread_line(&self, count: usize) -> Option<String> {

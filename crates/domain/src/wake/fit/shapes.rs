@@ -5,10 +5,16 @@ mod hostile;
 mod messages;
 mod voice;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use jiff::Timestamp;
+use jiff::tz::Offset;
+
 use super::*;
-use crate::message::{ActivityLine, quote, quote_lines};
+use crate::message::{
+    ActivityEvent, ActivityReader, Message, MessageKind, activity, quote_as_written, quote_lines,
+};
 use crate::pin::Pin;
 use crate::plan::SearchedPlan;
 use crate::scope::AgentName;
@@ -89,35 +95,63 @@ struct Material<'a> {
     plan: &'a str,
     skill: &'a str,
     unread: &'a [String],
+    /// Those of the unread messages that another session is being given.
+    taken: &'a [i64],
     pins: &'a [Pin],
     profile: WakeProfile,
     order: SectionOrder,
 }
 
+/// Returns the stored form of an unread message.
+fn stored(id: i64, content: &str) -> Message {
+    Message {
+        id,
+        from: AgentName::known("ana"),
+        to: Some(AgentName::known("june")),
+        kind: MessageKind::Say,
+        content: content.to_owned(),
+        mentions: Vec::new(),
+        re: None,
+        hop: 0,
+        created_at: Timestamp::from_second(36_000 + id).unwrap(),
+        member: None,
+    }
+}
+
 impl Material<'_> {
     fn facts(&self) -> WakeFacts<'_> {
+        self.facts_in(WakeFit::Kept)
+    }
+
+    fn facts_in(&self, fit: WakeFit) -> WakeFacts<'_> {
         let from = AgentName::known("ana");
-        let said = |(content, id): (&String, i64)| (id, content.clone());
-        let mut newest: Vec<_> = self.unread.iter().zip(1..).map(said).collect();
-        newest.reverse();
-        newest.truncate(11);
-        let mut activity: Vec<_> = newest
-            .iter()
-            .skip(1)
-            .map(|(id, content)| ActivityLine {
-                text: format!("- 10:00 - {}", quote(&from, content)),
-                message: Some(*id),
-            })
-            .collect();
-        activity.reverse();
-        let deed = ActivityLine { text: "- 10:01 - You did it".to_owned(), message: None };
-        activity.push(deed);
+        let reader = AgentName::known("june");
+        let said = |(content, id): (&String, i64)| stored(id, content);
+        let mut unread: Vec<_> = self.unread.iter().zip(1..).map(said).collect();
+        unread.reverse();
+        unread.truncate(11);
+        // Convoke shows none that another session is being given.
+        unread.retain(|message| !self.taken.contains(&message.id));
+        let new = (!unread.is_empty()).then(|| unread.remove(0));
+        let ids: BTreeSet<i64> = unread.iter().map(|message| message.id).collect();
+        let deed = ActivityEvent {
+            id: 1,
+            actor: reader.clone(),
+            verb_phrase: "did it".to_owned(),
+            created_at: Timestamp::from_second(40_000).unwrap(),
+        };
+        let (clock, marks) = (Offset::UTC, fit.quotation_marks());
+        let activity = activity(
+            &unread,
+            &[deed],
+            ActivityReader { name: &reader, clock, marks, unread: &ids },
+        );
         let outline = |roots| Some(TaskOutline::new(roots, &current_path(roots)));
         WakeFacts {
-            reader: AgentName::known("june"),
+            reader,
             profile: self.profile,
             order: self.order,
-            fit: WakeFit::Kept,
+            fit,
             skill: SkillText {
                 id: SkillId::parse("superpowers:test-driven-development").ok(),
                 forms: Arc::new(Forms::new(self.skill.trim_end_matches(['\r', '\n']))),
@@ -132,10 +166,8 @@ impl Material<'_> {
             elsewhere: crate::wake::ElsewhereLines::default(),
             plan_task: current_path(self.roots).first().map(|node| node.task.content.clone()),
             activity,
-            message: newest
-                .first()
-                .map(|(_, content)| NewMessage { from, content: content.clone() }),
-            message_id: newest.first().map(|(id, _)| *id),
+            message_id: new.as_ref().map(|message| message.id),
+            message: new.map(|message| NewMessage { from, content: message.content }),
             unread: self.unread.len(),
             known: KnownDeeds::default(),
             pins: self.pins.to_vec(),
@@ -155,7 +187,7 @@ impl Material<'_> {
             woken.steps
         );
         assert!(!woken.over_budget, "{what}");
-        self.check_messages(&woken, room, what);
+        self.check_messages(&woken, room, &quote_lines, what);
         self.check_rules(&woken, room, what);
         Self::check_quotation(text, what);
         let says = |step, words: &str| {
@@ -220,9 +252,16 @@ impl Material<'_> {
         assert!(!plan.to_ascii_lowercase().contains("</system-reminder"), "{what}");
     }
 
-    /// Every unread message is complete, cut with a mark, or counted; no other is.
+    /// Every unread message is complete, cut with a mark, or counted; no other is. A complete one is
+    /// as `quote` shows it, with its lines where those are kept.
     #[track_caller]
-    fn check_messages(&self, woken: &WakeUp, room: WakeLimits, what: &str) {
+    fn check_messages(
+        &self,
+        woken: &WakeUp,
+        room: WakeLimits,
+        quote: &dyn Fn(&AgentName, &str) -> String,
+        what: &str,
+    ) {
         let text = &woken.text;
         let counted = text.lines().find_map(|line| {
             let number = line
@@ -241,10 +280,9 @@ impl Material<'_> {
         );
         for id in &woken.read {
             let content = &self.unread[usize::try_from(*id).unwrap() - 1];
-            let from = AgentName::known("ana");
-            let is_whole =
-                [quote, quote_lines].iter().any(|quote| text.contains(&quote(&from, content)));
-            assert!(is_whole, "{what}: {id}");
+            let whole = quote(&AgentName::known("ana"), content);
+            assert!(text.contains(&whole), "{what}: {id}");
+            assert!(!self.taken.contains(id), "{what}: {id} is another session's");
         }
     }
 }
@@ -266,6 +304,7 @@ fn every_shape_fits_and_nothing_is_left_out_in_silence() {
                 plan,
                 skill: &text,
                 unread: &unread,
+                taken: &[],
                 pins: &[],
                 profile: WakeProfile::ALL[index % 2],
                 order: if index < 2 { SectionOrder::Contract } else { SectionOrder::CriticalFirst },
@@ -296,6 +335,7 @@ fn four_hundred_tasks_leave_the_skill_its_room() {
             plan: "# Plan\n",
             skill: &skill,
             unread: &unread,
+            taken: &[],
             pins: &[],
             profile: WakeProfile::Orchestrator,
             order: SectionOrder::CriticalFirst,
@@ -324,6 +364,7 @@ fn the_smallest_budget_is_kept() {
             plan: "",
             skill: "Do it.",
             unread: &unread,
+            taken: &[],
             pins: &[],
             profile: WakeProfile::Orchestrator,
             order: SectionOrder::Contract,

@@ -1,4 +1,5 @@
-//! Hooks of Codex. It runs only those that its user trusts ([`super::trust`]).
+//! Hooks of Codex. It runs only those that its user trusts ([`super::trust`]), and that of a session's
+//! start with the first prompt.
 
 use crate::client::UserFile;
 use crate::client::hook_wiring::HookWiring;

@@ -11,6 +11,7 @@ pub(super) const WIRING: HookWiring = HookWiring {
     user_file: UserFile::below_home(".cursor/hooks.json"),
     form: SettingsForm::Entries,
     events: &["sessionStart", "beforeSubmitPrompt", "preCompact"],
+    before_prompt: &["sessionStart"],
     most_bytes: 9_900,
     entries: EntryCount::Several,
     compactions: Compactions::Announced,

@@ -13,6 +13,7 @@ pub(super) const WIRING: HookWiring = HookWiring {
     // Gemini lists hooks by their names.
     form: SettingsForm::Groups { name: Some("convoke") },
     events: &["BeforeAgent"],
+    before_prompt: &[],
     most_bytes: 200_000,
     entries: EntryCount::One,
     compactions: Compactions::Silent,

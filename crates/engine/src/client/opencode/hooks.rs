@@ -22,6 +22,7 @@ pub(super) const WIRING: HookWiring = HookWiring {
     ),
     form: SettingsForm::Plugin(&PLUGIN),
     events: &[],
+    before_prompt: &[],
     most_bytes: 200_000,
     entries: EntryCount::One,
     compactions: Compactions::Announced,

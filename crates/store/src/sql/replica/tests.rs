@@ -142,7 +142,14 @@ impl Team {
             whose: "app\nmain\njune".to_owned(),
         };
         let is_outdated = |_: &Wording, _| true;
-        let text = NewText { loss, wording: &wording, agent: &agent, is_outdated: &is_outdated };
+        let text = NewText {
+            loss,
+            wording: &wording,
+            agent: &agent,
+            is_outdated: &is_outdated,
+            client: None,
+            is_cleared: false,
+        };
         let kept = store.keep_text(SESSION, text, claimant, now).unwrap();
         assert!(matches!(kept, TextChoice::Deliver(_)), "{kept:?}");
         if from == From::Server {

@@ -15,9 +15,9 @@ impl Material<'_> {
     fn check_seed_fit(&self, room: WakeLimits) {
         // It does not quote the plan, so a plan that forges a count would be believed.
         let plan = Some(PlanText::Missing { file: "plan.md" });
-        let facts = WakeFacts { fit: WakeFit::Seed, plan, ..self.facts() };
+        let facts = WakeFacts { plan, ..self.facts_in(WakeFit::Seed) };
         let woken = wake_up(&facts, room, &Estimate);
-        self.check_messages(&woken, room, "fit = \"seed\"");
+        self.check_messages(&woken, room, &quote_as_written, "fit = \"seed\"");
     }
 
     /// All of that holds of the parts that a hook hands over, together.
@@ -34,9 +34,7 @@ impl Material<'_> {
         let from = AgentName::known("ana");
         for id in &woken.read {
             let content = &self.unread[usize::try_from(*id).unwrap() - 1];
-            let is_whole = [quote, quote_lines]
-                .iter()
-                .any(|quote| flat(&joined).contains(&flat(&quote(&from, content))));
+            let is_whole = flat(&joined).contains(&flat(&quote_lines(&from, content)));
             assert!(is_whole, "{id} is not whole in {} parts", made.len());
         }
     }
@@ -63,6 +61,7 @@ proptest! {
         is_agent in any::<bool>(),
         is_hook in any::<bool>(),
         parts in (1_usize..5, 600_usize..12_000),
+        taken in prop::collection::vec(1_i64..25, 0..6),
     ) {
         let usual = "# Plan\n\nWords.\n\n### Task 2: Build\n\nMore words.\n".to_owned();
         let plan = hostile_plans().into_iter().nth(plan).map_or(usual, |(_, plan)| plan);
@@ -81,6 +80,7 @@ proptest! {
             plan: &plan,
             skill: &skill,
             unread: &unread,
+            taken: &taken,
             pins: &pins(&rules),
             profile: if is_agent { WakeProfile::Agent } else { WakeProfile::Orchestrator },
             order: if is_hook { SectionOrder::CriticalFirst } else { SectionOrder::Contract },

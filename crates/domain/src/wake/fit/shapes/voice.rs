@@ -75,6 +75,7 @@ fn rendered() -> BTreeSet<String> {
                 plan,
                 skill: &skill,
                 unread: &unread,
+                taken: &[],
                 pins: &rules,
                 profile,
                 order,
