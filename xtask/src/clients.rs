@@ -15,6 +15,7 @@ mod fresh;
 mod gemini;
 mod lane_command;
 mod lanes;
+mod lines;
 mod mcp;
 mod newcomer;
 mod opencode;
@@ -93,7 +94,7 @@ pub enum Lanes {
 }
 
 /// Runs the clients that are named and can be had, `design` with some of them as its seats,
-/// `newcomer` for a first hour with one of them, `own-lanes` for the hooks of clients that Convoke
+/// `lines` for the documents' lines that ask agents, `newcomer` for a first hour with one of them, `own-lanes` for the hooks of clients that Convoke
 /// starts, `acp` (`acp-claude` for one) for the agents of the Agent Client Protocol, `mcp`
 /// (`mcp-claude` for one) for clients that call tools over MCP, `mcp-inspector` and `mcp-conformance`
 /// for the protocol's own programs; without a name, all of these except Qwen, which takes minutes.
@@ -126,6 +127,9 @@ pub fn run(names: &[String], lanes: Lanes) -> Result<(), Error> {
         let bin = claude.and_then(Client::install).ok_or("claude cannot be installed here")?;
         newcomer::check(&bin)?;
         say("claude: a newcomer's first hour went as its pages say");
+    }
+    if lanes == Lanes::Quick && is_named("lines") {
+        lines::check(&seats().ok_or("claude and codex cannot be installed here")?, &mut rows)?;
     }
     if lanes == Lanes::Quick && is_named("own-lanes") {
         own_lanes::check(&seats().ok_or("claude and codex cannot be installed here")?, &mut rows)?;
@@ -268,6 +272,7 @@ fn seated(rows: &mut Vec<lanes::Row>) -> Result<(), Error> {
     own_lanes::check(&bins, rows)?;
     reading::check(&bins, rows)?;
     verdict::check(&bins, rows)?;
+    lines::check(&bins, rows)?;
     design::check(&bins, rows)
 }
 

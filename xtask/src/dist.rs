@@ -47,6 +47,8 @@ pub struct DistRequest {
     pub kinds: Vec<PackageKind>,
     /// The systems; all that this machine can build for if the list is empty.
     pub targets: Vec<Target>,
+    /// The folder with programs that are built already; Convoke builds them if it is not named.
+    pub built: Option<PathBuf>,
     /// Whether the packages are also installed and run.
     pub trial: Trial,
 }
@@ -128,7 +130,11 @@ fn of_target(
     packages: &Path,
 ) -> Result<Vec<Made>, Error> {
     let mut programs = Vec::new();
-    let took = stopwatch(|| build::build(target).map(|built| programs = built))?;
+    let build = || match &request.built {
+        Some(folder) => build::stripped(target, folder),
+        None => build::build(target),
+    };
+    let took = stopwatch(|| build().map(|built| programs = built))?;
     let built = programs.iter().map(|path| Made { path: path.clone(), took });
     let mut made: Vec<_> = built.collect();
     made.extend(pack(request, project, target, programs, packages)?);

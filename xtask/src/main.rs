@@ -39,12 +39,15 @@ enum Chore {
         /// Also test stores on a real Postgres server and lanes on workers; the tests start the servers
         #[arg(long)]
         fleet: bool,
+        /// Also install packages of npm and Python with programs that are not optimized, and run them
+        #[arg(long)]
+        packages: bool,
     },
     /// Drive real clients and nothing else: all, or those that are named
     Clients {
         /// claude, codex, gemini, opencode, design for a design with the first two, acp or acp-AGENT,
         /// mcp or mcp-CLIENT, mcp-inspector, mcp-conformance; newcomer for a first hour with claude,
-        /// own-lanes for the hooks in lanes; qwen, acp-qwen and mcp-qwen only when they are named
+        /// lines for the documents' lines that ask agents, own-lanes for the hooks in lanes; qwen, acp-qwen and mcp-qwen only when they are named
         names: Vec<String>,
         /// Drive them in lanes and nothing else, also those that take minutes
         #[arg(long)]
@@ -108,6 +111,9 @@ enum Chore {
         /// Build for this system and no other; can be repeated [default: all that can be built here]
         #[arg(long, value_name = "TRIPLE", value_parser = Target::parse)]
         target: Vec<Target>,
+        /// Package the programs in this folder instead of building them; for a quick check alone
+        #[arg(long, value_name = "FOLDER", requires = "check")]
+        built: Option<PathBuf>,
         /// Also install the packages in temporary folders, and run what they install
         #[arg(long)]
         check: bool,
@@ -138,11 +144,15 @@ impl Chore {
     /// not stop in the middle after many minutes.
     fn needed(&self) -> Vec<&'static [Needed]> {
         match self {
-            Self::Test { clients, browser, fleet } => {
+            Self::Test { clients, browser, fleet, packages } => {
                 let clients = clients.then_some(&FOR_CLIENTS[..]);
                 let browser = browser.then_some(&FOR_BROWSER[..]);
                 let fleet = fleet.then_some(&FOR_FLEET[..]);
-                [Some(&FOR_TESTS[..]), clients, browser, fleet].into_iter().flatten().collect()
+                let linux = cfg!(target_os = "linux") && *packages;
+                let linux = linux.then_some(&FOR_LINUX_PACKAGES[..]);
+                let packages = packages.then_some(&FOR_PACKAGES[..]);
+                let all = [Some(&FOR_TESTS[..]), clients, browser, fleet, packages, linux];
+                all.into_iter().flatten().collect()
             }
             Self::Clients { .. } | Self::Record => vec![&FOR_CLIENTS],
             Self::Browser { .. } => vec![&FOR_BROWSER],
@@ -165,10 +175,13 @@ impl Chore {
 
     fn run(self) -> Result<(), Error> {
         match self {
-            Self::Test { clients, browser, fleet } => {
+            Self::Test { clients, browser, fleet, packages } => {
                 xtask::test::run()?;
                 if fleet {
                     xtask::test::run_fleet()?;
+                }
+                if packages {
+                    xtask::test::run_packages()?;
                 }
                 test_with_programs(clients, browser)
             }
@@ -195,9 +208,10 @@ impl Chore {
             Self::Book => xtask::book::build(),
             Self::Demo => xtask::demo::write(),
             Self::Pictures => xtask::dashboard::pictures::write(),
-            Self::Dist { only, target, check } => xtask::dist::write(&DistRequest {
+            Self::Dist { only, target, built, check } => xtask::dist::write(&DistRequest {
                 kinds: only,
                 targets: target,
+                built,
                 trial: if check { Trial::Install } else { Trial::Skip },
             }),
             Self::Audit { no_advisories: true } => xtask::audit::run_all(Advisories::Skipped),
@@ -234,9 +248,17 @@ mod tests {
         let lines = typed_lines(&readme);
         assert!(lines.len() > 8, "{lines:?}");
         for line in lines {
+            // A shell would read the sign of a placeholder as a redirection, and write a file.
+            assert!(!line.contains(['<', '>']), "{line}");
             let words: Vec<_> = line.split_whitespace().collect();
             match words[..] {
-                ["cargo", "xtask", ..] => drop(Cli::try_parse_from(&words[1..]).unwrap()),
+                ["cargo", "xtask", ..] => {
+                    let cli = Cli::try_parse_from(&words[1..]).unwrap();
+                    if let Chore::Dist { target, .. } = cli.chore {
+                        // For every system, it takes hours on a small machine.
+                        assert_eq!(target.len(), 1, "{line}");
+                    }
+                }
                 ["cargo", "install", "--locked", "--path", path] => {
                     assert!(xtask::root().join(path).join("Cargo.toml").is_file(), "{line}");
                 }
@@ -244,7 +266,7 @@ mod tests {
                     let words = ["convoke"].iter().chain(words);
                     drop(convoke::cli::Cli::try_parse_from(words).unwrap());
                 }
-                ["git", "clone", "<this", "repository>", "convoke", "&&", "cd", "convoke"]
+                ["git", "clone", "REPOSITORY", "convoke", "&&", "cd", "convoke"]
                 | ["sudo", "apt", "install", _]
                 | ["pipx" | "npm", "install", ..]
                 | ["claude", "plugin", "marketplace", "add", "./"]
@@ -252,5 +274,25 @@ mod tests {
                 _ => panic!("no test knows `{line}`"),
             }
         }
+    }
+
+    // A chore that was renamed would be missed when a tag is pushed, and not before.
+    #[test]
+    fn a_release_runs_every_check_by_its_name() {
+        let root = xtask::root();
+        let workflow = fs::read_to_string(root.join(".github/workflows/release.yml")).unwrap();
+        let steps = workflow.split("cargo xtask ").skip(1);
+        let mut names = Vec::new();
+        for step in steps.map(|rest| rest.lines().next().unwrap_or_default()) {
+            let words = step.split("${{").next().unwrap_or_default().split_whitespace();
+            let words: Vec<_> = ["xtask"].into_iter().chain(words).collect();
+            match Cli::try_parse_from(&words).unwrap().chore {
+                Chore::Audit { no_advisories: false } => names.push("audit"),
+                Chore::Book => names.push("book"),
+                Chore::Dist { check: true, .. } => names.push("dist"),
+                _ => panic!("a release does not need `{step}`"),
+            }
+        }
+        assert_eq!(names, ["audit", "book", "dist"]);
     }
 }

@@ -14,9 +14,11 @@ pub struct Needed {
 }
 
 /// The programs that the tests run.
-pub const FOR_TESTS: [Needed; 5] = [
+pub const FOR_TESTS: [Needed; 7] = [
     Needed { program: "mkfifo", package: "coreutils" },
     Needed { program: "bash", package: "bash" },
+    Needed { program: "less", package: "less" },
+    Needed { program: "setsid", package: "util-linux" },
     Needed { program: "mandoc", package: "mandoc" },
     Needed { program: "script", package: "bsdutils" },
     Needed { program: "strace", package: "strace" },
@@ -201,8 +203,39 @@ mod tests {
         let found = missing(&[&FOR_CLIENTS, &FOR_BROWSER, &FOR_TESTS], |program| program == "bash");
         assert_eq!(
             found,
-            ["bsdutils", "chromium", "chromium-driver", "coreutils", "mandoc", "npm", "strace"]
+            [
+                "bsdutils",
+                "chromium",
+                "chromium-driver",
+                "coreutils",
+                "less",
+                "mandoc",
+                "npm",
+                "strace",
+                "util-linux"
+            ]
         );
         assert!(missing(&[&FOR_TESTS], |_| true).is_empty());
+    }
+
+    // A test that looks for a program leaves itself out without it, and a run looks green.
+    #[test]
+    fn programs_that_tests_look_for_are_installed_first() {
+        let folder = crate::root().join("crates/app/tests/e2e");
+        let mut found = 0;
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let Ok(text) = std::fs::read_to_string(&path) else { continue };
+            for rest in text.split("command -v ").skip(1) {
+                let name = rest.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap();
+                if name == "convoke" {
+                    continue;
+                }
+                let is_needed = FOR_TESTS.iter().any(|needed| needed.program == name);
+                assert!(is_needed, "{}: {name}", path.display());
+                found += 1;
+            }
+        }
+        assert!(found >= 2, "{found}");
     }
 }

@@ -2,8 +2,9 @@
 
 use crate::bench::stopwatch;
 use crate::dependencies;
+use crate::dist::{self, DistRequest, PackageKind, TARGETS, Trial};
 use crate::process;
-use crate::tools::TEMPORAL;
+use crate::tools::{CYCLONEDX, TEMPORAL};
 use crate::{Error, root, say};
 
 /// One check: what it finds out, and the words for Cargo.
@@ -200,6 +201,10 @@ pub fn run() -> Result<(), Error> {
     say("The first run compiles everything twice and takes some minutes.");
     say("First: licences and sources of all packages, and dependencies that no code uses.");
     dependencies::check()?;
+    if process::is_ci() {
+        // A test leaves itself out without it, which no run for the whole team may do.
+        CYCLONEDX.python()?;
+    }
     run_all(&CHECKS)?;
     say_size();
     Ok(())
@@ -214,6 +219,39 @@ fn say_size() {
         let megabytes = blocks * 1024 / 1_000_000;
         say(&format!("the target folder has {megabytes} MB; it is meant to stay below 4,000 MB"));
     }
+}
+
+/// Builds the programs of a package with everything that packages have, as the tests build them. The
+/// companion is named because the checks with servers build it together with them.
+const PACKAGED: [Check; 2] = [
+    (
+        "programs with the backend for Postgres",
+        &[
+            "build",
+            "--package",
+            COMPANION,
+            "--package",
+            "convoke",
+            "--features",
+            "convoke/postgres",
+            "--locked",
+            "--bins",
+        ],
+    ),
+    ("the parser of diagrams", &["build", "--package", PARSER, "--locked"]),
+];
+
+/// Packages programs without optimization, installs the packages of npm and Python, and runs what they
+/// install. A release does so with its own programs, which take much longer to build.
+pub fn run_packages() -> Result<(), Error> {
+    run_all(&PACKAGED)?;
+    let target = TARGETS.into_iter().find(|target| target.is_this_machine());
+    dist::write(&DistRequest {
+        kinds: vec![PackageKind::Npm, PackageKind::Wheel],
+        targets: vec![target.ok_or("there are no packages for this machine")?],
+        built: Some(root().join("target/debug")),
+        trial: Trial::Install,
+    })
 }
 
 /// Runs the checks that start servers.

@@ -96,15 +96,20 @@ impl SkillLibrary {
         let stems = entries(&project).into_iter();
         names.extend(stems.filter_map(|name| name.strip_suffix(".md").map(str::to_owned)));
         let users = self.home.iter().map(|home| home.join(".claude/skills"));
-        let collection = self.home.iter().flat_map(|home| {
+        names.extend(skills_in(std::iter::once(project.clone()).chain(users)));
+        names.extend(self.names_of_collection());
+        names.into_iter().filter(|name| SkillId::parse(name).is_ok()).collect()
+    }
+
+    /// Returns the bare names of the skills in the superpowers collection, in order, each once for all
+    /// versions. A nearer skill of that name is found first.
+    pub fn names_of_collection(&self) -> Vec<String> {
+        let folders = self.home.iter().flat_map(|home| {
             let collection = home.join(COLLECTION);
             let versions = entries(&collection);
             versions.into_iter().map(move |version| collection.join(version).join("skills"))
         });
-        for folder in std::iter::once(project.clone()).chain(users).chain(collection) {
-            let is_skill = |name: &String| folder.join(name).join("SKILL.md").is_file();
-            names.extend(entries(&folder).into_iter().filter(is_skill));
-        }
+        let names: BTreeSet<_> = skills_in(folders).collect();
         names.into_iter().filter(|name| SkillId::parse(name).is_ok()).collect()
     }
 
@@ -229,6 +234,14 @@ fn installed_version(home: &Path) -> Option<String> {
     let version = entry.get("version").and_then(Value::as_str).map(str::to_owned);
     let path = entry.get("installPath").and_then(Value::as_str).map(Path::new);
     version.or_else(|| path?.file_name()?.to_str().map(str::to_owned))
+}
+
+/// Returns the names of the folders that hold a skill, in folders of skills.
+fn skills_in(folders: impl Iterator<Item = PathBuf>) -> impl Iterator<Item = String> {
+    folders.flat_map(|folder| {
+        let is_skill = |name: &String| folder.join(name).join("SKILL.md").is_file();
+        entries(&folder).into_iter().filter(is_skill).collect::<Vec<_>>()
+    })
 }
 
 /// Returns the names in a folder; a folder that cannot be listed has none.

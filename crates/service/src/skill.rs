@@ -87,6 +87,11 @@ pub fn list_skills(session: &Session) -> Result<Vec<String>, Failure> {
     Ok(library(session, &settings(session)?).names())
 }
 
+/// Counts the skills of the superpowers collection.
+pub(crate) fn count_superpowers(session: &Session) -> Result<usize, Failure> {
+    Ok(library(session, &settings(session)?).names_of_collection().len())
+}
+
 /// Shows a skill.
 pub fn show_skill(
     session: &Session,

@@ -45,7 +45,7 @@ const KINDS: [(&str, &str); 18] = [
 const PROBE: &str = "Respond with OK";
 
 /// The path of Codex's requests.
-const CODEX_PATH: &str = "/v1/responses";
+pub(super) const CODEX_PATH: &str = "/v1/responses";
 
 /// A user with a project to design for, whose agents talk to the stand-in.
 struct Table<'a> {
@@ -138,6 +138,31 @@ fn in_block(answer: &str, prompt: &str) -> String {
     word.map_or_else(|| answer.to_owned(), |word| answer.replace(RECORDED_WORD, word))
 }
 
+/// Has the stand-in give the rehearsal's answer to each prompt of a design.
+pub(super) fn play_rehearsal(server: &ModelServer) -> Result<(), Error> {
+    play_rehearsal_with(server, Fault::None)
+}
+
+fn play_rehearsal_with(server: &ModelServer, fault: Fault) -> Result<(), Error> {
+    let answers: Vec<_> = KINDS
+        .iter()
+        .map(|(words, lane)| Ok((*words, answer(lane)?)))
+        .collect::<Result<_, Error>>()?;
+    server.will_know(move |path, prompt| {
+        let is_probe = prompt.contains(PROBE);
+        let known = || answers.iter().find(|(words, _)| prompt.contains(words));
+        let text = if is_probe { "OK".to_owned() } else { in_block(&known()?.1, prompt) };
+        let fails = match fault {
+            Fault::None => false,
+            Fault::InLanes => path == CODEX_PATH && !is_probe,
+            Fault::ForEver => path == CODEX_PATH,
+        };
+        let answer = || Reply::Answer(Answer::Text(text));
+        Some(if fails { Reply::Status(500) } else { answer() })
+    });
+    Ok(())
+}
+
 fn lanes_of<'a>(shown: &'a Value, agent: &str) -> Vec<&'a Value> {
     let lanes = shown["lanes"].as_array().map(Vec::as_slice).unwrap_or_default();
     lanes.iter().filter(|lane| lane["agent"] == agent).collect()
@@ -158,22 +183,7 @@ impl<'a> Table<'a> {
         for words in [&["init", "-q"][..], &["add", "-A"], &["commit", "-q", "-m", "begin"]] {
             table.git(words)?;
         }
-        let answers: Vec<_> = KINDS
-            .iter()
-            .map(|(words, lane)| Ok((*words, answer(lane)?)))
-            .collect::<Result<_, Error>>()?;
-        table.server.will_know(move |path, prompt| {
-            let is_probe = prompt.contains(PROBE);
-            let known = || answers.iter().find(|(words, _)| prompt.contains(words));
-            let text = if is_probe { "OK".to_owned() } else { in_block(&known()?.1, prompt) };
-            let fails = match fault {
-                Fault::None => false,
-                Fault::InLanes => path == CODEX_PATH && !is_probe,
-                Fault::ForEver => path == CODEX_PATH,
-            };
-            let answer = || Reply::Answer(Answer::Text(text));
-            Some(if fails { Reply::Status(500) } else { answer() })
-        });
+        play_rehearsal_with(&table.server, fault)?;
         Ok(table)
     }
 

@@ -1,5 +1,6 @@
 //! The programs for one system, built so that they run on older ones, too.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::project::FEATURES;
@@ -46,6 +47,21 @@ pub fn build(target: Target) -> Result<Vec<PathBuf>, Error> {
     let programs: Vec<_> = PROGRAMS.iter().map(|program| folder.join(program)).collect();
     programs.iter().try_for_each(|program| check(target, program))?;
     Ok(programs)
+}
+
+/// Returns copies of programs that are built already, without what only a debugger reads: it would make
+/// packages large. They need what this machine has, so they are good for a check and for no release.
+pub fn stripped(target: Target, built: &Path) -> Result<Vec<PathBuf>, Error> {
+    let folder = root().join("target").join(target.triple).join("stripped");
+    fs::create_dir_all(&folder)?;
+    let copy = |name: &str| {
+        let program = folder.join(name);
+        fs::copy(built.join(name), &program)
+            .map_err(|error| format!("cannot copy {}: {error}", built.join(name).display()))?;
+        output("strip", &[&program.display().to_string()])?;
+        Ok(program)
+    };
+    PROGRAMS.into_iter().map(copy).collect()
 }
 
 /// Returns the arguments with which Cargo builds the programs.

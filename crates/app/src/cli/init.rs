@@ -159,7 +159,8 @@ fn findings(found: &InitFindings, columns: usize) -> String {
     let plans: Vec<_> = found.plans.iter().take(3).map(plan).collect();
     let skills = match found.superpowers_skills {
         0 => "superpowers: not installed".to_owned(),
-        count => format!("superpowers: {count}"),
+        1 => "superpowers: 1 skill".to_owned(),
+        count => format!("superpowers: {count} skills"),
     };
     [
         row("project", &format!("{} ({branch})", found.folder)),

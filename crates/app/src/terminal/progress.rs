@@ -467,6 +467,25 @@ mod tests {
         assert!(!over.contains("failed"), "{over}");
     }
 
+    // Votes take minutes; each voter has a row from its beginning to its end.
+    #[test]
+    fn every_voter_has_a_row() {
+        let mut progress = DesignProgress::default();
+        progress.begin(Step::Review, at(0));
+        for (seat, name) in [("Cursor", "Cursor · vote"), ("Codex", "Codex · vote")] {
+            progress.start(&lane(&format!("vote/{seat}")), name.to_owned(), at(5));
+        }
+        progress.hear(&lane("vote/Cursor"), &usage(800));
+        let done = ended(CollectedStatus::Ok, "");
+        progress.end(&lane("vote/Codex"), Some(&done), at(36));
+        let rows = text(&progress.lines(at(62), 60, 20)).replace(frame(at(62)), "⠋");
+        let voters = "  ⠋ Cursor · vote     57s     800\n  ✓ Codex · vote      31s   13.3k\n";
+        assert_eq!(rows, format!("⠋ Review · 1m2s · 14.1k tokens\n{voters}"));
+        progress.end(&lane("vote/Cursor"), Some(&done), at(64));
+        let over = progress.finish(at(65)).unwrap().text();
+        assert!(over.ends_with("2 answers"), "{over}");
+    }
+
     #[test]
     fn a_phase_that_is_over_has_one_line() {
         let mut progress = sketching();

@@ -69,6 +69,8 @@ fn scores(report: &RunShowReport, columns: usize) -> Vec<StyledLine> {
     };
     let header = ["reviewer", "findings", "accepted", "rejected", "out of scope", "score"];
     let mut grid = Grid::new(header, Overflow::Cut).right(&[1, 2, 3, 4, 5]);
+    // Where only some columns fit, the points and what they are made of most.
+    grid = grid.dispensable(&[4, 1, 3]);
     for score in &tally.scores {
         let cells = [
             name(&score.reviewer),
@@ -115,6 +117,8 @@ fn citations(report: &RunShowReport, columns: usize) -> Vec<StyledLine> {
 fn lanes(report: &RunShowReport, columns: usize) -> Vec<StyledLine> {
     let header = ["seat", "model", "took", "in", "out", "cost", "status"];
     let mut grid = Grid::new(header, Overflow::Cut).right(&[2, 3, 4, 5]);
+    // A row for each seat matters more than its model, which a design's first lines name.
+    grid = grid.dispensable(&[1, 4]);
     let mut listed = 0;
     for row in &report.cost.steps {
         let step = row.step;

@@ -47,6 +47,22 @@ fn a_run_without_agents_goes_on_when_they_are_back() {
     assert_eq!(panel.project.run(&["recount", &run]).code, Some(0));
 }
 
+// Without an id, the last design that was stopped goes on, and not one that has ended since.
+#[test]
+fn resume_without_an_id_goes_on_with_the_last_stopped_design() {
+    let (panel, run, _) = stopped(&[]);
+    let later = panel.design(&[]);
+    assert_eq!(later.code, Some(0), "{later}");
+    let resumed = panel.project.run(&["resume"]);
+    assert_eq!(resumed.code, Some(0), "{resumed}");
+    assert!(resumed.stderr.contains(&format!("note: resuming {run}: {FEATURE}\n")), "{resumed}");
+    assert!(resumed.stdout.contains("no agent produced a usable sketch. Asking again."));
+    assert_eq!(panel.shown(&run)["state"], "ended");
+    let none = panel.project.run(&["resume"]);
+    assert_eq!(none.code, Some(1), "{none}");
+    assert!(none.stderr.contains("no run of this project was stopped"), "{none}");
+}
+
 // A changed journal is not resumed.
 #[test]
 fn a_run_whose_journal_was_changed_does_not_go_on() {

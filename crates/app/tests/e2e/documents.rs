@@ -113,7 +113,8 @@ fn commands(text: &str) -> Vec<String> {
 }
 
 /// Runs the commands of a `sh` block, and returns which of [`NOT_RUN`] are among them.
-fn run(project: &Project, document: &str, text: &str) -> Vec<usize> {
+fn run(panel: &Panel, document: &str, text: &str) -> Vec<usize> {
+    let project = &panel.project;
     let mut met = Vec::new();
     for command in commands(text) {
         let is_it = |entry: &NotRun| (entry.document, entry.command) == (document, &*command);
@@ -122,8 +123,8 @@ fn run(project: &Project, document: &str, text: &str) -> Vec<usize> {
             None => succeed(project, &command),
             Some(entry) => {
                 check_obstacle(project, entry);
-                if let Some(instead) = entry.instead {
-                    succeed(project, instead);
+                if entry.obstacle == Obstacle::NeedsSeats {
+                    succeed(project, &format!("{command} --auto --seats '{}'", panel.seats()));
                 }
             }
         }
@@ -150,7 +151,7 @@ fn check_obstacle(project: &Project, entry: &NotRun) {
     let fails = |why: &str| {
         let outcome = project.shell(&format!("{{ {command}; }} 2>&1"), "");
         // `agents` exits 1 where no agent can answer, and `decide` where nothing is to be decided.
-        let listed = ["claude    missing", "it is a rehearsal"];
+        let listed = ["claude    missing", "the panel decided it"];
         let is_expected = match outcome.code {
             Some(1) => listed.iter().any(|words| outcome.stdout.contains(words)),
             Some(3 | 4) => outcome.stdout.contains(why),
@@ -159,8 +160,8 @@ fn check_obstacle(project: &Project, entry: &NotRun) {
         assert!(is_expected, "{command}: {why}?\n{outcome}");
     };
     match obstacle {
-        Obstacle::NeedsAgent => fails(" on the PATH"),
-        Obstacle::NeedsDesign => fails("it is a rehearsal"),
+        Obstacle::NeedsAgent | Obstacle::NeedsSeats => fails(" on the PATH"),
+        Obstacle::NeedsOpenDecision => fails("the panel decided it"),
         Obstacle::NeedsTranscript => fails("session.jsonl"),
         Obstacle::Prompts => {
             let client = project.path("../home/bin/claude");
@@ -179,6 +180,29 @@ fn check_obstacle(project: &Project, entry: &NotRun) {
     }
 }
 
+/// Checks that the page about data names what the commands left in the home folder.
+fn check_places(project: &Project) {
+    let page = fs::read_to_string(guide("your-data.md")).unwrap();
+    let home = project.path("../home");
+    let mut folders = vec![home.clone()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten() {
+            let path = entry.unwrap().path();
+            let name = format!("~/{}", path.strip_prefix(&home).unwrap().display());
+            let is_ours = name.split('/').any(|part| part == "convoke");
+            // A file beside the store, such as its log, begins with the store's name.
+            let is_named = page.split('`').skip(1).step_by(2).any(|place| {
+                place.starts_with("~/") && place.contains("/convoke/") && name.starts_with(place)
+            });
+            if path.is_dir() && !is_named {
+                folders.push(path);
+            } else if is_ours {
+                assert!(is_named, "the page about data does not name {name}");
+            }
+        }
+    }
+}
+
 /// Plays a document in a repository with two commits and a home of its own.
 fn follow(document: &Path) {
     let programs = Path::new(env!("CARGO_BIN_EXE_convoke")).parent().unwrap().display();
@@ -188,7 +212,7 @@ fn follow(document: &Path) {
     let panel = Panel::in_project(project.variable("PATH", &path));
     panel.git(&["commit", "--quiet", "--allow-empty", "-m", "two"]);
     panel.git(&["update-ref", "refs/remotes/origin/main", "HEAD~1"]);
-    let project = panel.project;
+    let project = &panel.project;
     let name = document.file_name().unwrap().to_str().unwrap();
     let mut met = Vec::new();
     let mut known = BTreeMap::new();
@@ -198,10 +222,10 @@ fn follow(document: &Path) {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, block.text).unwrap();
         } else if block.info == "console" {
-            play(&project, &block.text, &mut known);
+            play(project, &block.text, &mut known);
         } else {
             match block.info.as_str() {
-                "sh" => met.extend(run(&project, name, &block.text)),
+                "sh" => met.extend(run(&panel, name, &block.text)),
                 "json" => drop(serde_json::from_str::<serde_json::Value>(&block.text).unwrap()),
                 other => assert!(
                     ["text", "toml", "yaml"].contains(&other),
@@ -211,6 +235,7 @@ fn follow(document: &Path) {
             }
         }
     }
+    check_places(project);
     let listed = (0..NOT_RUN.len()).filter(|at| NOT_RUN[*at].document == name);
     assert_eq!(met, listed.collect::<Vec<_>>(), "`NOT_RUN` names other commands of {name}");
 }
@@ -261,6 +286,22 @@ fn the_guide_to_fan_outs_can_be_followed() {
 #[test]
 fn the_guide_to_the_dashboard_can_be_followed() {
     follow(&guide("see-your-agents.md"));
+}
+
+// SSH begins in the home folder, which is no project: the line must name one.
+#[test]
+fn the_line_for_another_machine_names_the_project() {
+    let guide = fs::read_to_string(guide("see-your-agents.md")).unwrap();
+    let line = guide.lines().find_map(|line| line.strip_prefix("ssh ")).unwrap();
+    let (_, remote) = line.split_once("convoke ").unwrap();
+    let (place, serve) = remote.split_once("serve ").unwrap();
+    let (_, folder) = place.trim().split_once("-C ").unwrap();
+    Cli::try_parse_from(words(&format!("convoke {place}serve {serve}"))).unwrap();
+    let project = Project::new();
+    fs::create_dir_all(project.path(folder).join(".git")).unwrap();
+    let status = project.shell(&format!("'{}' {place}status", env!("CARGO_BIN_EXE_convoke")), "");
+    let shown = status.stdout.lines().next().unwrap_or_default();
+    assert!(shown.contains(folder), "{status}");
 }
 
 #[test]

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::design_terminal::Terminal;
 use crate::harness::{Project, set_mode};
+use crate::wake::{COLLECTION, collection};
 
 const LINE: &str = "This project uses Convoke: run `convoke wake` when you begin or lose your context, \
                     `convoke task start` and `convoke task done` around each task. \
@@ -73,6 +74,22 @@ fn init_shows_asks_nothing_with_yes_and_undo_gives_every_byte_back() {
     let nothing = project.run(&["init", "--undo"]);
     assert_eq!(nothing.code, Some(0), "{nothing}");
     assert!(nothing.stdout.contains("nothing to take back"), "{nothing}");
+}
+
+// The home folder has two versions of a skill and another one; each skill counts once.
+#[test]
+fn init_counts_the_skills_of_superpowers() {
+    let other = format!("{COLLECTION}/4.0.0/skills/brainstorming/SKILL.md");
+    let project = with_claude(Project::new())
+        .in_repository("main")
+        .file(&collection("4.0.0", "SKILL.md"), "# Review twice\n")
+        .file(&collection("3.6.2", "SKILL.md"), "# Review once\n")
+        .file(&other, "# Ask first\n");
+    let shown = project.stdout(&["init", "--dry-run"]);
+    assert!(shown.contains("skills     superpowers: 2 skills\n"), "{shown}");
+    let json = project.stdout(&["init", "--dry-run", "--json"]);
+    let report: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(report["found"]["superpowers_skills"], 2, "{report}");
 }
 
 #[test]

@@ -92,6 +92,40 @@ fn lists_stay_tables_on_a_narrow_terminal() {
     }
 }
 
+// A feature takes the room that the terminal has; what is cut off ends in an ellipsis.
+#[test]
+fn runs_and_show_are_as_wide_as_the_terminal() {
+    let project = Project::new();
+    project.stdout(&["design", "--rehearse", "--auto"]);
+    let mut shown_features = Vec::new();
+    for columns in WIDTHS {
+        let lines = shown(&project, columns, &["runs"]);
+        assert_eq!(lines.len(), 2, "{columns}: {lines:?}");
+        assert!(lines[0].starts_with("run "), "{lines:?}");
+        assert_eq!(width(&lines[1]), usize::from(columns), "{}", lines[1]);
+        assert!(lines[1].ends_with('…'), "{}", lines[1]);
+        shown_features.push(lines[1].trim_end_matches('…').to_owned());
+        let lines = shown(&project, columns, &["show", "--no-pager"]);
+        for (header, row, end) in
+            [("reviewer ", "Codex · Pragmatism ", "2"), ("seat ", "  Claude · diagram ", "OK")]
+        {
+            assert!(lines.iter().any(|line| line.starts_with(header)), "{columns}: {lines:#?}");
+            let is_row = |line: &&String| line.starts_with(row) && line.ends_with(end);
+            assert_eq!(lines.iter().filter(is_row).count(), 1, "{columns}: {row}: {lines:#?}");
+        }
+        let page = fits(&lines, columns);
+        for useful in [
+            "(rehearsal) Let people keep their notes in a folder that a file-sync program copies",
+            "whoever stays with a single notes.json must not notice any difference.",
+        ] {
+            assert!(page.contains(useful), "{columns}: `{useful}` is not in {page}");
+        }
+    }
+    assert!(shown_features.is_sorted_by(|narrow, wide| wide.starts_with(narrow.as_str())));
+    let piped = project.stdout(&["runs"]);
+    assert!(piped.lines().all(|line| width(line) <= 80), "{piped}");
+}
+
 #[test]
 fn settings_are_explained_at_a_terminal() {
     let project = Project::new().variable("PAGER", "");

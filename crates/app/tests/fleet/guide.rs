@@ -1,7 +1,8 @@
 //! The guide "From one laptop to a team", followed line by line.
 //!
 //! Only what differs between the guide's machines and this one is replaced: host and ports, the
-//! administrator's way to the server, and the password that the guide does not know.
+//! administrator's way to the server, and the password that the guide does not know. The pool listens
+//! on the loopback, where nothing is encrypted.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -69,7 +70,9 @@ pub(crate) fn the_guide_to_a_team_shows_what_happens(server: &TestServer) {
     for block in blocks() {
         let (mark, rest) = block.split_once('\n').unwrap();
         if mark.starts_with("; ") {
-            running = Some(server.start_pool_with(rest, pool, "\"pgbouncer\" \"pool-secret\"\n"));
+            let settings = on_loopback(rest);
+            let users = "\"pgbouncer\" \"pool-secret\"\n";
+            running = Some(server.start_pool_with(&settings, pool, users));
             continue;
         }
         for line in rest.lines() {
@@ -109,6 +112,19 @@ pub(crate) fn the_guide_to_a_team_shows_what_happens(server: &TestServer) {
     let refused = command.output().unwrap();
     assert_eq!(refused.status.code(), Some(3), "{}", said(&refused));
     assert!(said(&refused).contains("check the user and its password"), "{}", said(&refused));
+}
+
+/// Returns the guide's settings of the pool for this machine alone. Laptops reach the guide's pool under
+/// its name, so it must listen beyond the loopback, with TLS.
+fn on_loopback(settings: &str) -> String {
+    assert!(settings.contains("listen_addr = *\n"), "{settings}");
+    let (tls, others): (Vec<_>, Vec<_>) =
+        settings.lines().partition(|line| line.starts_with("client_tls_"));
+    assert_eq!(tls.len(), 3, "{settings}");
+    let lines = others
+        .into_iter()
+        .map(|line| line.replace("listen_addr = *", "listen_addr = 127.0.0.1") + "\n");
+    lines.collect()
 }
 
 fn on_server(server: &TestServer, line: &str) -> String {

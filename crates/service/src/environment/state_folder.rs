@@ -52,3 +52,56 @@ impl Environment {
         Some(state.join("convoke"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: &str = include_str!("../../../../docs/guide/your-data.md");
+
+    /// Returns what the page's table has between back-ticks in the column of places.
+    fn places_of_the_page() -> Vec<&'static str> {
+        let rows = PAGE.lines().filter(|line| line.starts_with("| ")).skip(1);
+        let places = rows.filter_map(|row| row.split(" | ").nth(1));
+        places.flat_map(|place| place.split('`').skip(1).step_by(2)).collect()
+    }
+
+    // The page tells a user what to back up and what to remove.
+    #[test]
+    fn the_page_about_data_names_every_place() {
+        let home = [("HOME".into(), "/home/june".into())];
+        let of = Environment::new(home, None, PathBuf::from("convoke"));
+        let state = [
+            of.default_store(),
+            of.runs(),
+            of.background_runs(),
+            of.store_backups(),
+            of.lane_pulses(),
+            of.hook_failures(),
+            of.settings_lock(),
+        ];
+        let code = include_str!("state_folder.rs").split("#[cfg(test)]").next().unwrap();
+        assert_eq!(code.matches("self.state()?.join(").count(), state.len(), "a place is not here");
+        let others = [
+            of.health_cache(),
+            of.plan_cache(),
+            of.user_config(),
+            of.sessions().into_iter().next(),
+        ];
+        let named = |path: Option<PathBuf>| {
+            let path = path.unwrap().display().to_string();
+            path.replace("/home/june/", "~/")
+        };
+        let mut known: Vec<_> = state.into_iter().chain(others).map(named).collect();
+        let listed = places_of_the_page();
+        for place in &known {
+            assert!(listed.contains(&place.as_str()), "the page does not name {place}");
+        }
+        // The engine makes this one below the folders of runs.
+        known.push("~/.local/state/convoke/runs/.single-passes".to_owned());
+        let wrong = listed.iter().filter(|place| place.starts_with("~/"));
+        let wrong: Vec<_> =
+            wrong.filter(|place| !known.iter().any(|known| known == *place)).collect();
+        assert!(wrong.is_empty(), "nothing is written to {wrong:?}");
+    }
+}

@@ -13,7 +13,7 @@ use crate::agents::{AgentReport, AgentsRequest, agents};
 use crate::failure::Failure;
 use crate::session::Session;
 use crate::settings::wake::settings;
-use crate::skill::list_skills;
+use crate::skill::count_superpowers;
 
 /// The files that agents read first.
 pub(super) const GUIDANCE: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
@@ -110,8 +110,7 @@ fn superpowers(session: &Session) -> Result<usize, Failure> {
     if settings(session).is_err() {
         return Ok(0);
     }
-    let names = list_skills(session)?;
-    Ok(names.iter().filter(|name| name.starts_with("superpowers:")).count())
+    count_superpowers(session)
 }
 
 /// Finds the plans of a project, those with most tasks first.
