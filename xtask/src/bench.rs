@@ -13,6 +13,8 @@ mod serve;
 mod store;
 mod wake;
 
+pub(crate) use self::design::whole_run::whole_run;
+
 use std::io::Read;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};

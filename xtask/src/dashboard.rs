@@ -2,7 +2,10 @@
 //! alone, narrow and wide, and checked by axe-core. Pictures stay in `target/browser/dashboard`.
 
 mod checks;
+mod hostile;
+mod keys;
 mod live;
+mod long_run;
 pub mod pictures;
 mod reviews;
 mod runs;
@@ -16,10 +19,13 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use self::checks::{axe, check_access, check_harmless, check_width};
-use self::live::{live_design, no_longer_live, stopping_a_lane};
+use self::hostile::hostile_names;
+use self::keys::rows_within_rows;
+use self::live::{live_design, live_design_narrow, no_longer_live, stopping_a_lane};
+use self::long_run::long_run;
 use self::pictures::pictures_are_true;
 use self::reviews::receipts_and_their_evidence;
-use self::runs::{people_answer, replayed_and_drawn, travelling_report};
+use self::runs::{people_answer, people_without_scripts, replayed_and_drawn, travelling_report};
 use self::scene::{Dashboard, Scene};
 use self::side_by_side::{beside_its_single_pass, hostile_panel};
 use self::webdriver::{Driver, ENTER, ESCAPE, Look, TAB, Window};
@@ -35,14 +41,20 @@ const HOSTILE: &str = include_str!("dashboard/hostile.txt");
 /// One test: its name, and what it does with a browser.
 type Trial = (&'static str, fn(&Driver) -> Result<(), Error>);
 
-const TRIALS: [Trial; 16] = [
+const TRIALS: [Trial; 22] = [
     ("every page of an empty project says what to do", empty_pages),
     ("every page of a full project passes axe-core, light, dark, narrow and wide", full_pages),
     ("pages work without scripts", without_scripts),
     ("texts stay texts in every field", hostile_texts),
+    ("names of every kind stay texts on every page", hostile_names),
     ("the keyboard reaches everything", keyboard_alone),
+    ("the keyboard reaches rows within rows", rows_within_rows),
     ("a lane appears, shows its last tool and is stopped", stopping_a_lane),
     ("a design is shown from its first lane to its end", live_design),
+    ("a design is shown in a narrow window, too", live_design_narrow),
+    ("times are those of the reader's zone", times_of_the_reader),
+    ("a run of 10,000 events opens and plays", long_run),
+    ("people answer, decide and stop without scripts", people_without_scripts),
     ("forms change what the command line shows", forms),
     ("a run is replayed by its slider and its diagram is drawn in a frame", replayed_and_drawn),
     ("questions are answered and findings decided on the page of a run", people_answer),
@@ -109,6 +121,13 @@ fn empty_pages(driver: &Driver) -> Result<(), Error> {
         ("/messages", "No message was sent on this branch."),
         ("/usage", "No lane of this project used a model in this period."),
         ("/store", "No backup was made here."),
+        (
+            "/search?q=zebra",
+            "No run, finding, task or message of this project has all of these words.",
+        ),
+        ("/search", "Type words into the field above"),
+        ("/messages/wake?agent=human", "Nothing: the whole wake-up fits."),
+        ("/compare", "Choose two runs"),
     ];
     for (path, words) in says {
         window.goto(&format!("{}{path}", dashboard.origin))?;
@@ -257,6 +276,12 @@ fn keyboard_alone(driver: &Driver) -> Result<(), Error> {
     })?;
     window
         .wait_until("the focus stays at the task", |window| Ok(focused_row(window)? == second))?;
+    window.press(&["J"])?;
+    window.wait_until("the task moved down again", |window| {
+        let rows = "return [...document.querySelectorAll('.task')].map((row) => row.id)";
+        let rows = window.script(rows, &json!([]))?;
+        Ok(rows[0].as_str() == Some(&first) && focused_row(window)? == second)
+    })?;
     window.press(&[ENTER])?;
     at("/tasks/t-")?;
     window.press(&["/"])?;
@@ -335,4 +360,28 @@ fn forms(driver: &Driver) -> Result<(), Error> {
     let rules = scene.convoke(&["pin", "list"])?;
     let is_done = tree.contains("Write the model") && rules.contains("Never push to main");
     if is_done { Ok(()) } else { Err(format!("{tree}\n{rules}").into()) }
+}
+
+/// The same moment is shown by the clock of each reader.
+fn times_of_the_reader(driver: &Driver) -> Result<(), Error> {
+    let scene = Scene::new()?;
+    scene.convoke(&["say", "What time is it?"])?;
+    let dashboard = scene.dashboard(&[])?;
+    let window = driver.window(Look::USUAL)?;
+    enter(&window, &dashboard)?;
+    let mut seen = Vec::new();
+    for zone in ["Asia/Tokyo", "America/New_York"] {
+        window.zone(zone)?;
+        window.goto(&format!("{}/messages", dashboard.origin))?;
+        let told = "const time = document.querySelector('ul.rows time'); \
+                    const words = {dateStyle: 'medium', timeStyle: 'short', timeZone: arguments[0]}; \
+                    return [time.textContent, new Date(time.dateTime).toLocaleString(undefined, words), \
+                            time.title.endsWith('UTC')]";
+        let told = window.script(told, &json!([zone]))?;
+        if told[0] != told[1] || told[2] != json!(true) {
+            return Err(format!("in {zone}, the page shows {told}").into());
+        }
+        seen.push(told[0].clone());
+    }
+    if seen[0] == seen[1] { Err("both zones show the same time".into()) } else { Ok(()) }
 }

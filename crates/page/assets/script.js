@@ -106,6 +106,10 @@
       events = new EventSource(path);
       events.addEventListener("open", heard);
       events.addEventListener("here", heard);
+      events.addEventListener("unreadable", () => {
+        heard();
+        say("Not live: Convoke cannot read this page. Load it again to see why.");
+      });
       events.addEventListener("parts", (event) => {
         heard();
         for (const [id, markup] of Object.entries(JSON.parse(event.data))) replace(id, markup);
@@ -139,9 +143,11 @@
   function step(by) {
     const all = rows();
     if (all.length === 0) return;
-    const at = all.findIndex((row) => row.contains(document.activeElement));
+    // A row may lie in another one, as those of a table in what unfolds it: the last is the innermost.
+    const at = all.findLastIndex((row) => row.contains(document.activeElement));
     const next = all[Math.min(all.length - 1, Math.max(0, at < 0 ? (by > 0 ? 0 : all.length - 1) : at + by))];
-    const target = next.querySelector("a[href], button, summary, input") || next;
+    const inside = [...next.querySelectorAll("a[href], button, summary, input")];
+    const target = inside.find((one) => one.closest("[data-row]") === next) || next;
     if (target === next) next.tabIndex = -1;
     target.focus();
     next.scrollIntoView({ block: "nearest" });

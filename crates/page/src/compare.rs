@@ -76,6 +76,17 @@ pub fn compare_with_single_pass(report: &CompareReport) -> Markup {
     }
 }
 
+/// Returns the page before runs are chosen.
+pub fn choose_runs() -> Markup {
+    html! {
+        h1 { "Compare" }
+        div.empty {
+            p { "Choose two runs: open one of them, and name the other one below its summary." }
+            p { a href="/runs" { "Runs of this project" } }
+        }
+    }
+}
+
 /// Returns what one accepted finding cost, at the end of a sentence.
 fn for_each(panel: &CompareSideReport, accepted: usize) -> String {
     let share = |micro: u64| micro.checked_div(accepted as u64);

@@ -13,6 +13,7 @@ pub mod dispatch;
 #[cfg(test)]
 mod hostile;
 pub mod layout;
+pub mod limits;
 pub mod markdown;
 pub mod messages;
 pub mod now;

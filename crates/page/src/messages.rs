@@ -7,6 +7,7 @@ use maud::{Markup, html};
 
 use crate::components::{csrf_field, empty, number, query, time, tokens};
 use crate::layout::Access;
+use crate::limits::{LONGEST_NAME, LONGEST_TEXT};
 use crate::markdown::markdown;
 
 /// Returns the list of messages.
@@ -69,8 +70,8 @@ fn write_form(csrf: &str, re: Option<i64>) -> Markup {
         form.stack action="/messages/say" method="post" {
             (csrf_field(csrf))
             @if let Some(re) = re { input type="hidden" name="re" value=(re); }
-            label { "Text; " code { "@name" } " mentions an agent" textarea name="text" required maxlength="20000" {} }
-            label { "Only to (empty: everyone on the branch)" input type="text" name="to" placeholder="name"; }
+            label { "Text; " code { "@name" } " mentions an agent" textarea name="text" required maxlength=(LONGEST_TEXT) {} }
+            label { "Only to (empty: everyone on the branch)" input type="text" name="to" maxlength=(LONGEST_NAME) placeholder="name"; }
             div { button.primary { "Send" } }
         }
     }
@@ -150,3 +151,6 @@ pub fn wake_page(agent: &str, wake: &WakeReport) -> Markup {
         pre { (wake.text) }
     }
 }
+
+#[cfg(test)]
+mod tests;

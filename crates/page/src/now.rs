@@ -1,6 +1,7 @@
 //! The page Now: what runs, what today costs, and whether agents and hooks work.
 
 use convoke_service::agents::AgentReport;
+use convoke_service::hooks::WakeArrival;
 use convoke_service::now::{
     AgentsNowReport, BudgetTodayReport, LiveDesignReport, LiveLaneReport, NowReport,
     SpendingTodayReport, TreeNowReport, TreeNowState,
@@ -141,7 +142,7 @@ fn lane_card(lane: &LiveLaneReport, access: Access) -> Markup {
                     None => "none yet",
                 } }
                 dt { "Working tree" }
-                dd { (tree_state(lane.tree)) ", "
+                dd { (tree_state(lane)) ", "
                     @if lane.rights == "write" { span.tag.warn { "may change files" } } @else { "read-only" }
                 }
                 dt { "Last heard" }
@@ -159,9 +160,10 @@ fn lane_card(lane: &LiveLaneReport, access: Access) -> Markup {
     }
 }
 
-fn tree_state(tree: Option<TreeNowReport>) -> Markup {
+fn tree_state(lane: &LiveLaneReport) -> Markup {
     html! {
-        @match tree {
+        @match lane.tree {
+            None if lane.folder.is_none() => "not known",
             None => "not known yet",
             Some(TreeNowReport { state: TreeNowState::Clean, .. }) => span.tag.good { "✓ clean" },
             Some(TreeNowReport { state: TreeNowState::NotWatched, .. }) => "not watched",
@@ -269,7 +271,14 @@ fn hooks_row(hooks: &ClientHooks) -> Markup {
             th scope="row" { (hooks.client) }
             td { @if hooks.installed { span.tag.good { "installed" } } @else { "not installed" } }
             td { (when(&hooks.delivered_at)) }
-            td { @if hooks.arrived_at.is_some() { "seen in its record" } @else { "not seen" } }
+            td { @match (&hooks.arrived_at, hooks.arrival) {
+                (_, Some(WakeArrival::Missing)) => {
+                    span.tag.warn { "the last one is missing" }
+                    @if let Some(at) = &hooks.arrived_at { " one was seen " (time(at)) }
+                },
+                (Some(at), _) => (time(at)),
+                (None, _) => "not seen",
+            } }
             td { (hooks.problem.as_deref().unwrap_or("none")) }
         }
     }
@@ -289,16 +298,4 @@ pub fn confirm_stop(what: &str, effect: &str, action: &str, csrf: &str) -> Marku
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_lane_says_what_its_working_tree_is_like() {
-        let tree = |state, files| tree_state(Some(TreeNowReport { state, files })).into_string();
-        assert!(tree(TreeNowState::Clean, Some(0)).contains("✓ clean"));
-        assert!(tree(TreeNowState::Changed, Some(1)).contains("changed: 1 file<"));
-        assert!(tree(TreeNowState::Changed, Some(1200)).contains("changed: 1,200 files"));
-        assert_eq!(tree(TreeNowState::NotWatched, None), "not watched");
-        assert_eq!(tree_state(None).into_string(), "not known yet");
-    }
-}
+mod tests;

@@ -1,16 +1,23 @@
 //! The page Tasks: the tree of a branch, one task, and the user's rules.
 
 mod pages;
+mod plans;
+mod work;
 
 use convoke_service::pin::PinReport;
 use convoke_service::task::{
-    DeedReport, ShownTaskReport, TaskChangeReport, TaskPageReport, TaskReport,
+    DeedReport, ShownTaskReport, TaskChangeReport, TaskPageReport, TaskPlans, TaskReport,
 };
 use maud::{Markup, html};
 
 use self::pages::pages;
+use self::plans::{chosen_fields, plans};
+use self::work::work;
 use crate::components::{csrf_field, empty, number, query, time};
 use crate::layout::Access;
+use crate::limits::{
+    LONGEST_BODY, LONGEST_LINE, LONGEST_LIST, LONGEST_NAME, LONGEST_NOTE, LONGEST_TEXT,
+};
 use crate::markdown::markdown;
 
 /// The longest title in a list, in characters.
@@ -27,6 +34,8 @@ pub struct TaskFrame<'a> {
     pub branch: &'a str,
     /// The page of a long list.
     pub page: Option<usize>,
+    /// The plans whose tasks the page shows.
+    pub plans: &'a TaskPlans,
 }
 
 /// Returns the tree of a branch.
@@ -34,13 +43,16 @@ pub fn tasks_page(report: &TaskPageReport, frame: TaskFrame<'_>) -> Markup {
     html! {
         h1 { "Tasks" }
         (branches(report))
-        @if report.tasks.is_empty() {
+        (plans(report, frame.plans))
+        @if report.tasks.is_empty() && *frame.plans != TaskPlans::All {
+            p.empty { "This plan has no tasks on this branch." }
+        } @else if report.tasks.is_empty() {
             (empty("This branch has no tasks.", "convoke task add \"TITLE\""))
             p.soft { "A plan's tasks come in with " code { "convoke task import PLAN.md" } "." }
         } @else {
-            (pages(report, "Pages of tasks"))
+            (pages(report, frame.plans, "Pages of tasks"))
             (tree_form(&report.tasks, frame))
-            @if report.page.is_some() { (pages(report, "Pages of tasks, again")) }
+            @if report.page.is_some() { (pages(report, frame.plans, "Pages of tasks, again")) }
         }
         @if frame.access == Access::Full {
             h2 { "Add a task" }
@@ -50,6 +62,7 @@ pub fn tasks_page(report: &TaskPageReport, frame: TaskFrame<'_>) -> Markup {
                 button { "Undo the last change" }
             }
         }
+        (work(&report.agents, frame.branch))
         (rules(&report.rules, frame))
     }
 }
@@ -170,6 +183,7 @@ fn hidden_fields(frame: TaskFrame<'_>) -> Markup {
         (csrf_field(frame.csrf))
         input type="hidden" name="branch" value=(frame.branch);
         @if let Some(page) = frame.page { input type="hidden" name="page" value=(page); }
+        (chosen_fields(frame.plans))
     }
 }
 
@@ -178,10 +192,10 @@ fn add_form(frame: TaskFrame<'_>, parent: Option<&str>) -> Markup {
         form.stack action="/tasks/add" method="post" {
             (hidden_fields(frame))
             @if let Some(parent) = parent { input type="hidden" name="parent" value=(parent); }
-            label { "Title" input type="text" name="title" required maxlength="1000"; }
+            label { "Title" input type="text" name="title" required maxlength=(LONGEST_LINE); }
             details { summary { "Description, agent, priority" }
-                label { "Description" textarea name="body" maxlength="20000" {} }
-                label { "Agent" input type="text" name="agent" placeholder="name"; }
+                label { "Description" textarea name="body" maxlength=(LONGEST_TEXT) {} }
+                label { "Agent" input type="text" name="agent" maxlength=(LONGEST_NAME) placeholder="name"; }
                 (priority_field("normal"))
             }
             div { button.primary { "Add" } }
@@ -215,7 +229,7 @@ fn rules(rules: &[PinReport], frame: TaskFrame<'_>) -> Markup {
         @if frame.access == Access::Full {
             form.row action="/pins/add" method="post" {
                 (hidden_fields(frame))
-                label { "New rule" input type="text" name="text" required maxlength="500" size="50"; }
+                label { "New rule" input type="text" name="text" required maxlength=(LONGEST_NOTE) size="50"; }
                 label { "Holds on"
                     select name="scope" {
                         option value="project" { "every branch" }
@@ -347,22 +361,22 @@ fn forms(task: &TaskReport, frame: TaskFrame<'_>) -> Markup {
         form.row action="/tasks/note" method="post" {
             (hidden_fields(frame))
             input type="hidden" name="task" value=(id);
-            label { "Note" input type="text" name="note" required maxlength="2000" size="50"; }
+            label { "Note" input type="text" name="note" required maxlength=(LONGEST_NOTE) size="50"; }
             button { "Set note" }
         }
         form.row action="/tasks/assign" method="post" {
             (hidden_fields(frame))
             input type="hidden" name="task" value=(id);
-            label { "Agent (empty: none)" input type="text" name="agent" value=[task.agent.as_deref()]; }
+            label { "Agent (empty: none)" input type="text" name="agent" maxlength=(LONGEST_NAME) value=[task.agent.as_deref()]; }
             button { "Assign" }
         }
         details { summary { "Edit title, description, priority" }
             form.stack action="/tasks/edit" method="post" {
                 (hidden_fields(frame))
                 input type="hidden" name="task" value=(id);
-                label { "Title" input type="text" name="title" required value=(task.content); }
-                label { "Description (empty: none)" textarea name="body" { (task.body.as_deref().unwrap_or("")) } }
-                label { "After (ids of tasks, separated by spaces)" input type="text" name="after" value=(task.after.join(" ")); }
+                label { "Title" input type="text" name="title" required maxlength=(LONGEST_LINE) value=(task.content); }
+                label { "Description (empty: none)" textarea name="body" maxlength=(LONGEST_BODY) { (task.body.as_deref().unwrap_or("")) } }
+                label { "After (ids of tasks, separated by spaces)" input type="text" name="after" maxlength=(LONGEST_LIST) value=(task.after.join(" ")); }
                 (priority_field(task.priority))
                 div { button.primary { "Save" } }
             }
@@ -377,3 +391,6 @@ fn forms(task: &TaskReport, frame: TaskFrame<'_>) -> Markup {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -102,3 +102,6 @@ fn forecast(found: Option<&LaneForecastReport>) -> String {
     }
     parts.join("; ")
 }
+
+#[cfg(test)]
+mod tests;

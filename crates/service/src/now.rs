@@ -4,6 +4,8 @@
 mod one_run;
 mod tree;
 
+use std::path::PathBuf;
+
 use convoke_domain::lane::budget::LaneBudget;
 use convoke_domain::lane::event::Usage;
 use convoke_domain::lane::ledger::{LaneEntry, Sum};
@@ -14,7 +16,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 pub use self::one_run::{RunNowReport, run_now, stop_design};
-pub use self::tree::{TreeNowReport, TreeNowState, tree_now, with_tree};
+pub use self::tree::{TreeNowReport, TreeNowState, tree_of, with_trees};
 use crate::agents::{AgentReport, AgentsRequest, HealthSource, agents};
 use crate::failure::Failure;
 use crate::lane::{day, is_paid, read_pulse, running_in};
@@ -71,7 +73,9 @@ pub struct LiveLaneReport {
     pub tools: u64,
     /// When the client last said something.
     pub heard_at: Option<String>,
-    /// The working tree of its folder; nothing while Convoke has not asked git.
+    /// The folder in which its client works; nothing for a lane of another machine.
+    pub folder: Option<PathBuf>,
+    /// The working tree of that folder; nothing while Convoke has not asked git.
     pub tree: Option<TreeNowReport>,
 }
 
@@ -184,6 +188,7 @@ impl LiveLaneReport {
             micro_dollars: pulse.micro_dollars,
             last_tool: pulse.last_tool,
             tools: pulse.tools,
+            folder: pulse.folder,
             tree: None,
             heard_at: heard_at.and_then(Result::ok).map(|at| at.to_string()),
         }

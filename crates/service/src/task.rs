@@ -42,7 +42,10 @@ pub use self::list::{
 };
 pub use self::moving::{BranchMove, MovedTasksReport, move_below, move_to_branch};
 pub use self::next::{NextTask, next_task, start_task};
-pub use self::page::{BranchCountReport, TaskExcerpt, TaskPageReport, task_page};
+pub use self::page::{
+    AgentAtWorkReport, BranchCountReport, HeldTaskReport, PlanCountReport, TaskExcerpt,
+    TaskPageReport, TaskPlans, task_page,
+};
 pub use self::plan::plan_file;
 pub use self::preview::{ImportPreviewReport, PreviewedOutcome, PreviewedTask, preview_import};
 pub use self::progress::{CurrentTask, TaskProgress, task_progress};

@@ -35,6 +35,7 @@ mod sqlite;
 pub mod task;
 pub mod task_edit;
 pub mod task_history;
+pub mod task_page;
 pub mod team;
 pub mod transfer;
 pub mod wake_up;
@@ -70,6 +71,7 @@ use crate::skill::SkillStore;
 use crate::task::TaskStore;
 use crate::task_edit::TaskEditStore;
 use crate::task_history::TaskHistoryStore;
+use crate::task_page::TaskPageStore;
 use crate::team::TeamStore;
 use crate::transfer::TransferStore;
 use crate::wake_up::WakeUpStore;
@@ -80,6 +82,7 @@ pub trait Store:
     + TaskStore
     + TaskEditStore
     + TaskHistoryStore
+    + TaskPageStore
     + MessageStore
     + AgentStore
     + SkillStore

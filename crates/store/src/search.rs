@@ -1,7 +1,8 @@
 //! Searching what a project has: runs, findings, tasks and messages.
 //!
-//! An index is a convenience: a store can make it anew at any time, no other use of the store depends on
-//! it, and writing a message does not wait for it.
+//! An index is a convenience: a store can make it anew at any time, and no other use of the store depends
+//! on it. In a file, it has a lock of its own: a program that writes to the store does not wait while
+//! Convoke takes messages or findings into the index. A server takes the findings of one run in as one short change.
 
 use convoke_domain::run::RunId;
 

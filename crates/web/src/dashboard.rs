@@ -1,12 +1,13 @@
 //! What every request of the dashboard shares.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use convoke_page::layout::{Access, PageFrame, Section};
 use convoke_service::failure::Failure;
 use convoke_service::now::{
-    AgentsNowReport, LiveLaneReport, TreeNowReport, agents_now, tree_now, with_tree,
+    AgentsNowReport, LiveLaneReport, TreeNowReport, agents_now, tree_of, with_trees,
 };
 use convoke_service::observer::{Observer, Progress};
 use convoke_service::session::Session;
@@ -28,6 +29,9 @@ const AGENTS_STAY: SignedDuration = SignedDuration::from_secs(60);
 /// How long what git said about the working tree is shown.
 const TREE_STAYS: SignedDuration = SignedDuration::from_secs(5);
 
+/// After this time without a page that shows it, a working tree is forgotten.
+const TREE_KEPT: SignedDuration = SignedDuration::from_secs(60);
+
 /// How many notices wait for the page that shows them.
 const MOST_NOTICES: usize = 64;
 
@@ -44,14 +48,13 @@ pub(crate) struct Dashboard {
     calls: Arc<Semaphore>,
     notices: Mutex<VecDeque<(String, String)>>,
     agents: Mutex<KnownAgents>,
-    tree: Mutex<KnownTree>,
+    trees: Mutex<BTreeMap<PathBuf, KnownTree>>,
 }
 
-/// What git said about the working tree, which pages do not wait for.
-#[derive(Default)]
+/// What git said about the working tree of a folder, which pages do not wait for.
 struct KnownTree {
     report: Option<TreeNowReport>,
-    looked_at: Option<Timestamp>,
+    looked_at: Timestamp,
 }
 
 /// What was found out about agents: that starts their programs, so pages do not wait for it.
@@ -96,7 +99,7 @@ impl Dashboard {
             calls: Arc::new(Semaphore::new(MOST_CALLS)),
             notices: Mutex::default(),
             agents: Mutex::default(),
-            tree: Mutex::default(),
+            trees: Mutex::default(),
         }
     }
 
@@ -118,28 +121,31 @@ impl Dashboard {
         known.report.clone()
     }
 
-    /// Says of running lanes what the working tree is like. Without any, git is not asked.
-    pub(crate) fn add_tree(self: &Arc<Self>, lanes: &mut [LiveLaneReport]) {
-        if !lanes.is_empty() {
-            with_tree(lanes, self.tree());
-        }
+    /// Says of running lanes what the working trees of their folders are like.
+    pub(crate) fn add_trees(self: &Arc<Self>, lanes: &mut [LiveLaneReport]) {
+        with_trees(lanes, &mut |folder| self.tree(folder));
     }
 
-    /// Returns what is known about the working tree, and has git look anew if that is long ago.
-    fn tree(self: &Arc<Self>) -> Option<TreeNowReport> {
+    /// Returns what is known about a working tree, and has git look anew if that is long ago.
+    fn tree(self: &Arc<Self>, folder: &Path) -> Option<TreeNowReport> {
         let now = self.session.now();
-        let mut known = self.tree.lock().ok()?;
-        if known.looked_at.is_none_or(|at| now.duration_since(at) > TREE_STAYS) {
-            known.looked_at = Some(now);
-            let dashboard = Arc::clone(self);
+        let mut trees = self.trees.lock().ok()?;
+        trees.retain(|_, known| now.duration_since(known.looked_at) <= TREE_KEPT);
+        let known = trees.get(folder);
+        let report = known.and_then(|known| known.report);
+        if known.is_none_or(|known| now.duration_since(known.looked_at) > TREE_STAYS) {
+            trees.insert(folder.to_owned(), KnownTree { report, looked_at: now });
+            let (dashboard, folder) = (Arc::clone(self), folder.to_owned());
             tokio::spawn(async move {
-                let found = dashboard.read(|session| Ok(tree_now(session))).await;
-                if let (Ok(report), Ok(mut known)) = (found, dashboard.tree.lock()) {
+                let place = folder.clone();
+                let found = dashboard.read(move |_| Ok(tree_of(&place))).await;
+                let (Ok(report), Ok(mut trees)) = (found, dashboard.trees.lock()) else { return };
+                if let Some(known) = trees.get_mut(&folder) {
                     known.report = Some(report);
                 }
             });
         }
-        known.report
+        report
     }
 
     /// Calls a use case that only reads, on a blocking thread.

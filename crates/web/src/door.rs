@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::{Body, to_bytes};
+use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, COOKIE, HOST, HeaderName, HeaderValue,
@@ -15,15 +15,20 @@ use axum::http::{HeaderMap, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::Response;
 use convoke_page::layout::Access;
+use convoke_page::limits::LONGEST_FORM;
 use tokio::time::timeout;
 
 use crate::answer::refusal;
-use crate::form::{Fields, LONGEST_FORM};
+use crate::form::Fields;
+use crate::large_form::{SentForm, receive, too_large};
 use crate::login::{self, Guests, Stranger};
 use crate::routes::Rooms;
 
 /// How long a browser may take to send a form.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The most bytes of a form from a browser that is not let in yet.
+const LONGEST_LOGIN: usize = 64 * 1024;
 
 /// Pages load only what we serve, run no script of their own, and are in no frame.
 pub(crate) const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
@@ -145,7 +150,17 @@ async fn admit(rooms: &Rooms, request: Request) -> Result<Request, Box<Response>
         return Err(no(StatusCode::FORBIDDEN, "this dashboard is read-only\n"));
     }
     let (mut parts, body) = request.into_parts();
-    let fields = read_form(&parts.headers, body).await?;
+    // A stranger's form is a password.
+    let most = if is_login { LONGEST_LOGIN } else { LONGEST_FORM };
+    let fields = match read_form(&parts.headers, body, most).await? {
+        SentForm::Whole(fields) => fields,
+        SentForm::Beginning(_) if is_login => {
+            return Err(no(StatusCode::PAYLOAD_TOO_LARGE, "the form is too large\n"));
+        }
+        SentForm::Beginning(fields) => {
+            return Err(Box::new(too_large(&rooms.dashboard, parts.uri.path(), &fields)));
+        }
+    };
     let is_ours = fields.get("csrf").is_some_and(|given| rooms.dashboard.csrf.is(given));
     if !is_login && !is_ours {
         return Err(no(StatusCode::FORBIDDEN, "the form has expired; load the page again\n"));
@@ -154,20 +169,20 @@ async fn admit(rooms: &Rooms, request: Request) -> Result<Request, Box<Response>
     Ok(Request::from_parts(parts, Body::empty()))
 }
 
-async fn read_form(headers: &HeaderMap, body: Body) -> Result<Fields, Box<Response>> {
+async fn read_form(
+    headers: &HeaderMap,
+    body: Body,
+    most: usize,
+) -> Result<SentForm, Box<Response>> {
     let no = |status, words| Box::new(refusal(status, words));
     let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();
     if !kind.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
         return Err(no(StatusCode::UNSUPPORTED_MEDIA_TYPE, "a change is sent as a form\n"));
     }
-    match timeout(PATIENCE, to_bytes(body, LONGEST_FORM)).await {
+    match timeout(PATIENCE, receive(body, most)).await {
         Err(_) => Err(no(StatusCode::REQUEST_TIMEOUT, "the form took too long\n")),
-        Ok(Err(_)) => Err(no(StatusCode::PAYLOAD_TOO_LARGE, "the form is too large\n")),
-        Ok(Ok(bytes)) => {
-            let fields = Fields::parse(&bytes);
-            fields.ok_or_else(|| no(StatusCode::BAD_REQUEST, "cannot read this form\n"))
-        }
+        Ok(form) => form.ok_or_else(|| no(StatusCode::BAD_REQUEST, "cannot read this form\n")),
     }
 }
 

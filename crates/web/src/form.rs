@@ -10,9 +10,6 @@ use convoke_service::failure::{ErrorClass, Failure};
 
 use crate::answer::refusal;
 
-/// The most bytes of a form.
-pub(crate) const LONGEST_FORM: usize = 64 * 1024;
-
 /// The most fields of a form.
 const MOST_FIELDS: usize = 64;
 
@@ -40,9 +37,21 @@ impl Fields {
         Some(Self { values })
     }
 
+    /// Returns the fields with long texts of a person: name and text.
+    pub(crate) fn long_texts(&self, least: usize) -> impl Iterator<Item = (&str, &str)> {
+        let texts = self.values.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+        texts.filter(move |(name, text)| *name != "csrf" && text.len() >= least)
+    }
+
     /// Returns a field that was filled in.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.values.get(name).map(String::as_str).filter(|value| !value.trim().is_empty())
+    }
+
+    /// Returns a text of several lines that was filled in. Browsers send two characters for an end of
+    /// line, and count one.
+    pub(crate) fn lines(&self, name: &str) -> Option<String> {
+        self.get(name).map(|text| text.replace("\r\n", "\n"))
     }
 
     /// Returns a field, also an empty one.

@@ -9,6 +9,7 @@ mod dashboard;
 mod door;
 mod form;
 mod guess;
+mod large_form;
 mod listen;
 mod live;
 mod login;

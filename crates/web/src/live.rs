@@ -61,13 +61,22 @@ type Parts = BTreeMap<&'static str, Arc<str>>;
 /// The parts of a run that follow from its journal, and the mark of the run that they were made from.
 type KnownParts = Option<(String, Parts)>;
 
+/// What the last look at a page found.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+struct Glance {
+    /// The parts as Convoke last read them.
+    parts: Parts,
+    /// Whether Convoke could not read the page, so that its parts may be old.
+    is_unreadable: bool,
+}
+
 /// What every listener of a page sees.
-type Seen = watch::Receiver<Arc<Parts>>;
+type Seen = watch::Receiver<Arc<Glance>>;
 
 /// The pages that browsers listen to.
 #[derive(Default)]
 pub(crate) struct Live {
-    pages: Mutex<BTreeMap<LivePage, watch::Sender<Arc<Parts>>>>,
+    pages: Mutex<BTreeMap<LivePage, watch::Sender<Arc<Glance>>>>,
 }
 
 impl Live {
@@ -76,8 +85,8 @@ impl Live {
         pages.map_or(0, |pages| pages.values().map(watch::Sender::receiver_count).sum())
     }
 
-    /// Shows listeners what a page looks like now, and tells whether that is new to them. Without
-    /// listeners, the page is forgotten.
+    /// Shows listeners what a page looks like now, or that Convoke cannot read it, and tells whether that
+    /// is new to them. Without listeners, the page is forgotten.
     fn publish(&self, page: &LivePage, parts: Option<Parts>) -> Option<Change> {
         let mut pages = self.pages.lock().ok()?;
         let sender = pages.get(page)?;
@@ -85,11 +94,14 @@ impl Live {
             pages.remove(page);
             return None;
         }
-        let Some(parts) = parts else { return Some(Change::Same) };
         let is_new = sender.send_if_modified(|shown| {
-            let is_new = **shown != parts;
+            let now = match parts {
+                Some(parts) => Glance { parts, is_unreadable: false },
+                None => Glance { parts: shown.parts.clone(), is_unreadable: true },
+            };
+            let is_new = **shown != now;
             if is_new {
-                *shown = Arc::new(parts);
+                *shown = Arc::new(now);
             }
             is_new
         });
@@ -173,7 +185,7 @@ async fn parts_of(
         LivePage::Now => {
             let agents = dashboard.agents();
             let shown = dashboard.read(now).await.map(|mut report| {
-                dashboard.add_tree(&mut report.lanes);
+                dashboard.add_trees(&mut report.lanes);
                 named(now_parts(&report, agents.as_deref(), access))
             });
             (shown, None)
@@ -183,7 +195,7 @@ async fn parts_of(
             let read = move |session: &Session| parts_of_run(session, &run, access, &csrf, known);
             match dashboard.read(read).await {
                 Ok((mut parts, mut lanes, known)) => {
-                    dashboard.add_tree(&mut lanes);
+                    dashboard.add_trees(&mut lanes);
                     parts.extend(named(vec![lanes_part(&lanes, access)]));
                     (Ok(parts), known)
                 }
@@ -220,10 +232,15 @@ fn named(parts: Vec<LivePart>) -> Parts {
 
 /// Sends one browser the parts that it has not seen. Updates that come faster than it reads are one.
 async fn tell(mut seen: Seen, sender: Sender<Bytes>) {
-    let mut shown = Arc::<Parts>::default();
+    let mut shown = Arc::<Glance>::default();
     loop {
-        let parts = Arc::clone(&seen.borrow_and_update());
-        let is_changed = |(id, content): &(&&str, &Arc<str>)| shown.get(**id) != Some(*content);
+        let now = Arc::clone(&seen.borrow_and_update());
+        if now.is_unreadable != shown.is_unreadable && !send(&sender, sign(&now)).await {
+            return;
+        }
+        let parts = &now.parts;
+        let is_changed =
+            |(id, content): &(&&str, &Arc<str>)| shown.parts.get(**id) != Some(*content);
         let changed = parts.iter().filter(is_changed).map(|(id, content)| (*id, &**content));
         let changed: BTreeMap<&str, &str> = changed.collect();
         if !changed.is_empty()
@@ -234,7 +251,7 @@ async fn tell(mut seen: Seen, sender: Sender<Bytes>) {
                 return;
             }
         }
-        shown = parts;
+        shown = now;
         let news = tokio::select! {
             news = timeout(HEARTBEAT, seen.changed()) => news,
             // A browser that leaves gives its place back without waiting for news.
@@ -244,12 +261,21 @@ async fn tell(mut seen: Seen, sender: Sender<Bytes>) {
             Ok(Ok(())) => {}
             Ok(Err(_)) => return,
             Err(_) => {
-                if !send(&sender, Bytes::from_static(b"event: here\ndata:\n\n")).await {
+                if !send(&sender, sign(&shown)).await {
                     return;
                 }
             }
         }
     }
+}
+
+/// Returns the sign that the server is there, and whether it can read the page.
+const fn sign(shown: &Glance) -> Bytes {
+    Bytes::from_static(if shown.is_unreadable {
+        b"event: unreadable\ndata:\n\n"
+    } else {
+        b"event: here\ndata:\n\n"
+    })
 }
 
 async fn send(sender: &Sender<Bytes>, event: Bytes) -> bool {

@@ -53,6 +53,9 @@ pub(super) fn measure() -> Result<Vec<Row>, Error> {
         ("Messages on a full store / a bare axum page", "/messages"),
         ("Usage on a full store / a bare axum page", "/usage"),
         ("Runs on a full store / a bare axum page", "/runs"),
+        ("Dispatch on a full store / a bare axum page", "/dispatch"),
+        ("Store on a full store / a bare axum page", "/store"),
+        ("Page 150 of 100,000 tasks / a bare axum page", "/tasks?page=150"),
     ] {
         rows.push(beside(what, &dashboard, path, &bare, PAGE)?);
     }

@@ -1,5 +1,7 @@
 //! Pages that change while they are shown, in a real browser.
 
+use std::fs;
+
 use serde_json::json;
 
 use super::scene::{Dashboard, Scene};
@@ -38,26 +40,46 @@ pub(super) fn stopping_a_lane(driver: &Driver) -> Result<(), Error> {
     Ok(())
 }
 
+/// Measures from now on how much a page moves by itself, and what moves.
+const WATCH: &str = "window.shifts = 0; window.moved = []; new PerformanceObserver((list) => { \
+     for (const one of list.getEntries()) if (!one.hadRecentInput) { window.shifts += one.value; \
+     for (const source of one.sources) if (source.node && source.node.cloneNode) \
+     window.moved.push(source.node.cloneNode(false).outerHTML || source.node.nodeName); } })\
+     .observe({type: 'layout-shift', buffered: false});";
+
+/// Fails if the page moved since [`WATCH`].
+fn check_still(window: &Window<'_>, place: &str) -> Result<(), Error> {
+    let shifts = window.script("return [window.shifts, window.moved.slice(0, 4)]", &json!([]))?;
+    if shifts[0].as_f64().is_none_or(|shifts| shifts > MOST_SHIFT) {
+        return Err(format!("{place} moved while it lived: {shifts}").into());
+    }
+    Ok(())
+}
+
 pub(super) fn live_design(driver: &Driver) -> Result<(), Error> {
+    live_design_in(driver, Look::USUAL)
+}
+
+/// The same in a window as narrow as a telephone.
+pub(super) fn live_design_narrow(driver: &Driver) -> Result<(), Error> {
+    live_design_in(driver, Look { width: 360, height: 800, ..Look::USUAL })
+}
+
+fn live_design_in(driver: &Driver, look: Look) -> Result<(), Error> {
     let scene = Scene::new()?;
     let dashboard = scene.dashboard(&[])?;
-    let window = driver.window(Look::USUAL)?;
+    let window = driver.window(look)?;
     enter(&window, &dashboard)?;
+    window.resize(look.width, look.height)?;
     window.wait_for("No design runs, and none was stopped.")?;
-    let shift = "window.shifts = 0; new PerformanceObserver((list) => { for (const one of \
-                 list.getEntries()) if (!one.hadRecentInput) window.shifts += one.value; })\
-                 .observe({type: 'layout-shift', buffered: false});";
-    window.script(shift, &json!([]))?;
+    window.script(WATCH, &json!([]))?;
     let mut design = scene.slow_design()?;
     window.wait_for(EXAMPLE)?;
     window.wait_for("running of")?;
     picture(&window, "design")?;
     design.wait()?;
     window.wait_for("No design runs, and none was stopped.")?;
-    let shifts = window.script("return window.shifts", &json!([]))?;
-    if shifts.as_f64().is_none_or(|shifts| shifts > MOST_SHIFT) {
-        return Err(format!("the page moved while it lived: {shifts}").into());
-    }
+    check_still(&window, "Now")?;
     live_run(&window, &scene, &dashboard)
 }
 
@@ -68,6 +90,7 @@ fn live_run(window: &Window<'_>, scene: &Scene, dashboard: &Dashboard) -> Result
     window.click(".card h3 a")?;
     window.wait_for("Stop the design")?;
     window.script("window.was_loaded_once = true", &json!([]))?;
+    window.script(WATCH, &json!([]))?;
     picture(window, "run-live")?;
     design.wait()?;
     window.wait_until("the page shows the ended run", |window| {
@@ -77,6 +100,7 @@ fn live_run(window: &Window<'_>, scene: &Scene, dashboard: &Dashboard) -> Result
     if window.script("return window.was_loaded_once", &json!([]))? != json!(true) {
         return Err("the page was loaded again".into());
     }
+    check_still(window, "the page of a run")?;
     window.goto(&format!("{}/runs", dashboard.origin))?;
     window.wait_for(EXAMPLE)
 }
@@ -91,6 +115,7 @@ pub(super) fn no_longer_live(driver: &Driver) -> Result<(), Error> {
     if window.text()?.contains("Not live") {
         return Err("a live page says that it is not".into());
     }
+    without_its_store(&window, &scene)?;
     drop(dashboard);
     window.wait_for("Not live: the server does not answer.")?;
     let clock = "return document.querySelector('time[data-since]').textContent";
@@ -101,4 +126,17 @@ pub(super) fn no_longer_live(driver: &Driver) -> Result<(), Error> {
         return Err("a clock counts on although the page is not live".into());
     }
     picture(&window, "not-live")
+}
+
+/// A page whose store cannot be read says that it is not live, and lives again with the store.
+fn without_its_store(window: &Window<'_>, scene: &Scene) -> Result<(), Error> {
+    let store = scene.store();
+    let aside = store.with_extension("aside");
+    fs::rename(&store, &aside)?;
+    fs::create_dir(&store)?;
+    window.wait_for("Not live: Convoke cannot read this page.")?;
+    picture(window, "unreadable")?;
+    fs::remove_dir(&store)?;
+    fs::rename(&aside, &store)?;
+    window.wait_until("the page lives again", |window| Ok(!window.text()?.contains("Not live")))
 }

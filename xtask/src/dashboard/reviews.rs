@@ -102,6 +102,23 @@ impl Scene {
         self.round("code-quality-reviewer", 1, vec![older, doubt], "It looks good to me.")
     }
 
+    /// Has a reviewer read with commands that hold these texts.
+    pub(super) fn hostile_reviews(&self, texts: &[&str]) -> Result<(), Error> {
+        self.reviews()?;
+        let [(_, spec), _] = documents();
+        let lines: Vec<_> = spec.split_inclusive('\n').collect();
+        let shown = texts.iter().zip(lines.iter().cycle()).enumerate();
+        let calls = shown.map(|(place, (text, line))| {
+            let line_number = place % lines.len() + 1;
+            let command = format!("sed -n {line_number}p {FEATURE}/spec.md # {text}");
+            ShownCall::command(&command, line)
+        });
+        let issue = json!({"severity": "blocker", "category": texts[0],
+            "description": texts[4], "location": texts[8]});
+        let review = answer(&json!({"approved": false, "issues": [issue]}));
+        self.round("code-quality-reviewer", 2, calls.collect(), &review)
+    }
+
     fn round(
         &self,
         role: &str,

@@ -167,3 +167,45 @@ pub(super) fn travelling_report(driver: &Driver) -> Result<(), Error> {
         None => Ok(()),
     }
 }
+
+/// The same without any script: the browser loads each page anew.
+pub(super) fn people_without_scripts(driver: &Driver) -> Result<(), Error> {
+    let scene = Scene::new()?;
+    let seats = scene.divided_panel()?;
+    scene.design_that_waits(&seats)?;
+    let run = scene.runs()?.remove(0);
+    let dashboard = scene.dashboard(&[])?;
+    let window = driver.window(Look { has_script: false, ..Look::USUAL })?;
+    enter(&window, &dashboard)?;
+    let page = format!("{}/runs/{run}", dashboard.origin);
+    let show = |window: &Window<'_>| window.goto(&page).and_then(|()| window.text());
+    for _ in 0..20 {
+        window.wait_until("the run waits for a person", |window| {
+            let text = show(window)?;
+            Ok(text.contains("The run waits for your answer") || text.contains(UNDECIDED))
+        })?;
+        if window.text()?.contains(UNDECIDED) {
+            break;
+        }
+        window.click("#question button.primary")?;
+        window.wait_for("Convoke resumes the run.")?;
+    }
+    window.wait_for(UNDECIDED)?;
+    window.fill("#because-FINDING_2", "The rule must have one owner")?;
+    window.click("button[value=reject]")?;
+    window.wait_for("Convoke resumes the run.")?;
+    window.wait_until("the decision is shown", |window| {
+        Ok(show(window)?.contains("People decided"))
+    })?;
+    picture(&window, "run-decided-without-scripts")?;
+    let _lane = scene.lane_that_talks("Read the map")?;
+    window.wait_until("the lane is shown", |window| {
+        window.goto(&format!("{}/", dashboard.origin))?;
+        Ok(window.text()?.contains("Read the map"))
+    })?;
+    window.click("#lanes a.danger")?;
+    window.wait_for("All lanes of the same process stop with it.")?;
+    window.click("form button.danger")?;
+    window.wait_for(" stopped.")?;
+    window.wait_for("No lane of this project runs.")
+}

@@ -30,6 +30,19 @@ pub(super) struct Dashboard {
     pub(super) origin: String,
 }
 
+/// The names of a lane that talks.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LaneWords<'a> {
+    /// The tool that its agent uses.
+    pub(super) tool: &'a str,
+    /// The model that answers.
+    pub(super) model: &'a str,
+    /// The role of its agent.
+    pub(super) role: &'a str,
+    /// What the lane is called.
+    pub(super) label: &'a str,
+}
+
 /// A process that ends with its trial.
 pub(super) struct Running(Child);
 
@@ -91,6 +104,11 @@ impl Scene {
 
     pub(super) fn project(&self) -> PathBuf {
         self.top.path().join("project")
+    }
+
+    /// Returns the path of the store.
+    pub(super) fn store(&self) -> PathBuf {
+        self.top.path().join("home/.local/state/convoke/store.db")
     }
 
     fn command(&self, program: &Path, words: &[&str]) -> Command {
@@ -164,7 +182,7 @@ impl Scene {
         self.convoke(&["pin", "add", "Never push to main"])?;
         self.convoke(&["design", "--rehearse"])?;
         self.convoke(&["design", "--rehearse"])?;
-        self.client(&answer_lines("The answer is four."))?;
+        self.client(&answer_lines("a-model-of-the-test", "The answer is four."))?;
         self.convoke(&[
             "lane",
             "run",
@@ -261,7 +279,13 @@ impl Scene {
 
     /// Starts a lane whose client uses a tool and then says nothing more.
     pub(super) fn lane_that_talks(&self, tool: &str) -> Result<Running, Error> {
-        let model = "a-model-of-the-test";
+        let (model, role) = ("a-model-of-the-test", "thinker");
+        self.lane_that_talks_as(LaneWords { tool, model, role, label: role })
+    }
+
+    /// Starts a lane with these names whose client uses a tool and then says nothing more.
+    pub(super) fn lane_that_talks_as(&self, named: LaneWords<'_>) -> Result<Running, Error> {
+        let LaneWords { tool, model, role, label } = named;
         let begin = json!({"type": "system", "subtype": "init", "session_id": "s-1", "model": model,
             "tools": ["Read"], "permissionMode": "plan"});
         let usage = json!({"input_tokens": 1200, "output_tokens": 34});
@@ -272,9 +296,31 @@ impl Scene {
             "cat <<'END'\n{begin}\n{used}\nEND\nsleep 1\ncat <<'END'\n{used}\nEND\nexec sleep 120\n"
         );
         self.client(&script)?;
-        let words = ["lane", "run", "--agent", "claude", "--role", "thinker", "Think."];
+        let (role, label) = (format!("--role={role}"), format!("--label={label}"));
+        let words = ["lane", "run", "--agent", "claude", &role, &label, "Think."];
         let mut lane = self.command(&convoke(), &words);
         Ok(Running(lane.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?))
+    }
+
+    /// Runs a lane whose model, role and run have a text as their name.
+    pub(super) fn lane_named(&self, name: &str) -> Result<(), Error> {
+        self.client(&answer_lines(name, name))?;
+        let (role, run) = (format!("--role={name}"), format!("--run={name}"));
+        self.convoke(&["lane", "run", "--agent", "claude", &role, &run, "Think."]).map(drop)
+    }
+
+    /// Makes another project in a folder of this name.
+    pub(super) fn other_project(&self, name: &str) -> Result<(), Error> {
+        let folder = self.top.path().join("others").join(name);
+        fs::create_dir_all(folder.join(".git"))?;
+        fs::write(folder.join(".git/HEAD"), "ref: refs/heads/main\n")?;
+        let mut command = self.command(&convoke(), &["task", "add", "Elsewhere"]);
+        let done = command.current_dir(&folder).output()?;
+        if done.status.success() {
+            return Ok(());
+        }
+        let said = String::from_utf8_lossy(&done.stderr);
+        Err(format!("convoke in {}: {said}", folder.display()).into())
     }
 
     /// Starts a design whose seats all use a tool and then think for two minutes. The longer a prompt
@@ -315,9 +361,9 @@ impl Scene {
     }
 }
 
-fn answer_lines(answer: &str) -> String {
+fn answer_lines(model: &str, answer: &str) -> String {
     let begin = json!({"type": "system", "subtype": "init", "session_id": "s-0",
-        "model": "a-model-of-the-test", "tools": ["Read"], "permissionMode": "plan"});
+        "model": model, "tools": ["Read"], "permissionMode": "plan"});
     let usage = json!({"input_tokens": 1200, "output_tokens": 34});
     let end = json!({"type": "result", "subtype": "success", "is_error": false, "result": answer,
         "session_id": "s-0", "usage": usage, "total_cost_usd": 0.0123});

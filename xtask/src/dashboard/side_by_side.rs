@@ -9,8 +9,9 @@ use convoke_engine::lane::cassette::{Cassette, CassetteEntry};
 use serde_json::json;
 
 use super::checks::{axe, check_access, check_harmless, check_width};
+use super::hostile::all_are_shown;
 use super::scene::Scene;
-use super::webdriver::{Driver, Look, Window};
+use super::webdriver::{Driver, Look};
 use super::{HOSTILE, encoded, enter, picture};
 use crate::Error;
 
@@ -126,17 +127,17 @@ pub(super) fn hostile_panel(driver: &Driver) -> Result<(), Error> {
         check_harmless(&window, &dashboard.origin, &place)?;
     }
     window.goto(&path)?;
-    all_is_shown(&window, &texts)?;
+    window.script(
+        "for (const one of document.querySelectorAll('details')) one.open = true",
+        &json!([]),
+    )?;
+    let plain: Vec<_> = texts.iter().copied().filter(|text| !is_markup(text)).collect();
+    all_are_shown(&window, &plain)?;
     picture(&window, "run-hostile")
 }
 
-/// Fails if a page leaves a text out instead of showing it.
-fn all_is_shown(window: &Window<'_>, texts: &[&str]) -> Result<(), Error> {
-    let shown = window.script("return document.body.textContent", &json!([]))?;
-    let shown = shown.as_str().unwrap_or_default();
-    let with_script = texts.iter().filter(|text| text.contains("<script>window.pwned=1</script>"));
-    match with_script.clone().filter(|text| shown.contains(text.trim())).count() {
-        0 => Err("no text with a script is shown as it is".into()),
-        _ => Ok(()),
-    }
+/// Tells whether Markdown itself shows a text in other letters: a link, code, emphasis, a reference to a
+/// letter.
+fn is_markup(text: &str) -> bool {
+    text.contains(['`', '[', '*', '&', '\\'])
 }

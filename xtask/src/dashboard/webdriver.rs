@@ -258,6 +258,12 @@ impl Window<'_> {
         self.ask("POST", "/goog/cdp/execute", &features).map(drop)
     }
 
+    /// Gives the reader another time zone.
+    pub fn zone(&self, name: &str) -> Result<(), Error> {
+        let zone = json!({"cmd": "Emulation.setTimezoneOverride", "params": {"timezoneId": name}});
+        self.ask("POST", "/goog/cdp/execute", &zone).map(drop)
+    }
+
     /// Keeps a picture of the window.
     pub fn picture(&self, path: &Path) -> Result<(), Error> {
         let picture = self.ask("GET", "/screenshot", &Value::Null)?;

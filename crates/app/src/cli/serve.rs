@@ -9,11 +9,11 @@ use convoke_service::dashboard::{
 use convoke_service::dispatch::dispatch_matrix;
 use convoke_service::failure::Failure;
 use convoke_service::message::message_page;
-use convoke_service::now::{agents_now, now, tree_now, with_tree};
+use convoke_service::now::{agents_now, now, tree_of, with_trees};
 use convoke_service::search::search;
 use convoke_service::session::Session;
 use convoke_service::store_page::store_page;
-use convoke_service::task::{TaskDesk, TaskExcerpt, TaskPlace, task_page};
+use convoke_service::task::{TaskDesk, TaskExcerpt, TaskPlace, TaskPlans, task_page};
 use convoke_service::usage::{USUAL_DAYS, usage_page};
 
 use crate::app::App;
@@ -96,15 +96,15 @@ impl ServeArgs {
         match page {
             PageReport::Now => {
                 let mut report = now(session)?;
-                if !report.lanes.is_empty() {
-                    with_tree(&mut report.lanes, Some(tree_now(session)));
-                }
+                with_trees(&mut report.lanes, &mut |folder| Some(tree_of(folder)));
                 output.json(&report)
             }
             PageReport::Agents => output.json(&agents_now(session)?),
             PageReport::Tasks => {
                 let place = TaskPlace::default();
-                let page = |desk: &TaskDesk<'_>| task_page(desk, TaskExcerpt::AroundCurrent);
+                let page = |desk: &TaskDesk<'_>| {
+                    task_page(desk, &TaskPlans::All, TaskExcerpt::AroundCurrent)
+                };
                 output.json(&TaskDesk::open_to_read(session, &place, page)?)
             }
             PageReport::Messages => output.json(&message_page(session, None)?),

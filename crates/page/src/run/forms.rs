@@ -5,10 +5,8 @@ use maud::{Markup, html};
 
 use super::{RunPage, run_path};
 use crate::layout::Access;
+use crate::limits::LONGEST_REASON;
 use crate::markdown::{markdown, plain};
-
-/// The longest reason, as the service takes it.
-const LONGEST_REASON: usize = 4096;
 
 /// Shows the question and the matters, with forms where a person may answer.
 pub(super) fn forms(page: &RunPage<'_>) -> Markup {

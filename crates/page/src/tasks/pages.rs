@@ -1,13 +1,14 @@
 //! The way through a list of tasks that is too long for one page.
 
-use convoke_service::task::TaskPageReport;
+use convoke_service::task::{TaskPageReport, TaskPlans};
 use maud::{Markup, html};
 
-use crate::components::{number, query};
+use super::plans::address;
+use crate::components::number;
 
 /// Leads through a list that is too long for one page.
-pub(super) fn pages(report: &TaskPageReport, label: &str) -> Markup {
-    let path = format!("/tasks?branch={}", query(&report.branch));
+pub(super) fn pages(report: &TaskPageReport, plans: &TaskPlans, label: &str) -> Markup {
+    let path = address(&report.branch, plans);
     let link = |page: usize, words: &str| {
         html! { a href={ (path) "&page=" (page) } { (words) } " " }
     };

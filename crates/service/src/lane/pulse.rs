@@ -30,6 +30,8 @@ const MAX_BYTES: u64 = 8 * 1024;
 pub(crate) struct LanePulse {
     /// The seat or label of the lane.
     pub(crate) label: Option<String>,
+    /// The folder in which its client works.
+    pub(crate) folder: Option<PathBuf>,
     /// The model that answers.
     pub(crate) model: Option<String>,
     /// The tool that the agent used last.
@@ -61,7 +63,8 @@ fn path_of(session: &Session, id: i64) -> Option<PathBuf> {
 impl<'s> PulseWriter<'s> {
     /// Begins with a lane that has no number and has said nothing.
     pub(super) fn new(session: &'s Session, request: &LaneRequest<'_>) -> Self {
-        let pulse = LanePulse { label: request.label.map(short), ..LanePulse::default() };
+        let folder = Some(session.absolute_project());
+        let pulse = LanePulse { label: request.label.map(short), folder, ..LanePulse::default() };
         Self {
             session,
             path: None,

@@ -1,12 +1,13 @@
-//! The working tree of the project while lanes run in it.
+//! The working trees of the folders in which lanes run.
+
+use std::path::Path;
 
 use convoke_engine::git::branch::WorkTree;
 use serde::Serialize;
 
 use super::LiveLaneReport;
-use crate::session::Session;
 
-/// The working tree of a project at the moment.
+/// A working tree at the moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TreeNowReport {
@@ -29,10 +30,10 @@ pub enum TreeNowState {
     NotWatched,
 }
 
-/// Asks git about the project's working tree. That takes longer than everything else of [`super::now`],
-/// so a dashboard asks less often.
-pub fn tree_now(session: &Session) -> TreeNowReport {
-    let changes = WorkTree::at(&session.project).ok().and_then(|tree| tree.changes());
+/// Asks git about the working tree of a folder. That takes longer than everything else of
+/// [`super::now`], so a dashboard asks less often.
+pub fn tree_of(folder: &Path) -> TreeNowReport {
+    let changes = WorkTree::at(folder).ok().and_then(|tree| tree.changes());
     let files = changes.map(|lines| lines.lines().count());
     let state = match files {
         Some(0) => TreeNowState::Clean,
@@ -42,9 +43,13 @@ pub fn tree_now(session: &Session) -> TreeNowReport {
     TreeNowReport { state, files }
 }
 
-/// Says of every lane what the working tree is like. All lanes of a folder share it.
-pub fn with_tree(lanes: &mut [LiveLaneReport], tree: Option<TreeNowReport>) {
+/// Says of every lane what the working tree of its own folder is like: lanes of one project may work in
+/// several worktrees.
+pub fn with_trees(
+    lanes: &mut [LiveLaneReport],
+    tree: &mut dyn FnMut(&Path) -> Option<TreeNowReport>,
+) {
     for lane in lanes {
-        lane.tree = tree;
+        lane.tree = lane.folder.as_deref().and_then(&mut *tree);
     }
 }

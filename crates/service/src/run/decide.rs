@@ -64,7 +64,7 @@ pub struct RunMattersReport {
 enum DecisionError {
     #[error("cannot decide `{0}` without a reason")]
     NoReason(MatterId),
-    #[error("the reason has {0} bytes, but {LONGEST_REASON} is the most")]
+    #[error("the reason has {0} characters, but {LONGEST_REASON} is the most")]
     LongReason(usize),
     #[error("cannot decide anything in `{0}` while it is running")]
     Running(RunId),
@@ -85,8 +85,10 @@ pub fn person_ruling(
     if because.is_empty() {
         return Err(usage(DecisionError::NoReason(matter)).hint("--because \"REASON\""));
     }
-    if because.len() > LONGEST_REASON {
-        return Err(usage(DecisionError::LongReason(because.len())));
+    // Characters, as a field counts them: every script has the same room.
+    let length = because.chars().count();
+    if length > LONGEST_REASON {
+        return Err(usage(DecisionError::LongReason(length)));
     }
     Ok(Ruling { matter, choice, because })
 }
@@ -188,4 +190,24 @@ fn undecidable(error: NotDecidable, run: &RunId, progress: &DesignOutline) -> Fa
         }
     };
     Failure::new(ErrorClass::Refused, error).hint(hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // A field of the dashboard stops at as many characters, in every script.
+    #[test]
+    fn a_reason_has_as_many_characters_in_every_script() {
+        let ruling = |because: &str| {
+            let matter = MatterId::parse("FINDING_1").unwrap();
+            person_ruling(matter, RulingChoice::Accept, because)
+        };
+        for letter in ["x", "Я", "語"] {
+            assert!(ruling(&letter.repeat(LONGEST_REASON)).is_ok(), "{letter}");
+            let long = ruling(&letter.repeat(LONGEST_REASON + 1)).unwrap_err();
+            let words = "the reason has 4097 characters, but 4096 is the most";
+            assert_eq!(long.error.to_string(), words);
+        }
+    }
 }

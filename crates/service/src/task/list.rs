@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use super::import::MAX_BYTES as MAX_PLAN;
 use super::next::in_plan_order;
-use super::{DeedReport, TaskDesk, TaskReport, known_task, plan_file};
+use super::{DeedReport, TaskDesk, TaskPlans, TaskReport, known_task, plan_file};
 use crate::elsewhere;
 use crate::failure::Failure;
 use crate::workspace::{Workspace, refused};
@@ -116,8 +116,30 @@ impl TaskListRequest {
 
 /// Reads the whole tree of a scope.
 pub(super) fn read(desk: &TaskDesk<'_>, scope: &Scope) -> Result<Vec<TaskNode>, Failure> {
+    read_plans(desk, scope, &TaskPlans::All)
+}
+
+/// Reads the tree of one plan or of all. A task whose parent belongs to another plan is a root.
+pub(super) fn read_plans(
+    desk: &TaskDesk<'_>,
+    scope: &Scope,
+    plans: &TaskPlans,
+) -> Result<Vec<TaskNode>, Failure> {
     let store = &desk.workspace.store;
-    let tasks = store.tasks(scope).map_err(refused)?;
+    let tasks = match plans.chosen() {
+        None => store.tasks(scope),
+        Some(plan) => store.tasks_of_plan(scope, plan),
+    };
+    as_trees(desk, scope, tasks.map_err(refused)?)
+}
+
+/// Builds the trees of tasks, with their states.
+pub(super) fn as_trees(
+    desk: &TaskDesk<'_>,
+    scope: &Scope,
+    tasks: Vec<Task>,
+) -> Result<Vec<TaskNode>, Failure> {
+    let store = &desk.workspace.store;
     let agents = store.agents(scope).map_err(refused)?;
     let pins = store.pins(scope, desk.session.now()).map_err(refused)?;
     Ok(trees(tasks, |task| {

@@ -263,6 +263,20 @@ impl Connection {
         }
     }
 
+    /// Begins a change of the file beside the store alone. Others may write to the store meanwhile, and
+    /// what is read of it here is one state.
+    pub(crate) fn begin_write_beside(&self, first: &str) -> Result<()> {
+        match self {
+            // A statement that writes takes the lock of its own file, and waits for it.
+            Self::Sqlite(connection) => {
+                connection.execute_batch("BEGIN")?;
+                Ok(connection.execute_batch(first)?)
+            }
+            #[cfg(feature = "postgres")]
+            Self::Server(server) => server.begin_write(),
+        }
+    }
+
     /// Begins a look at one state of the store.
     pub(crate) fn begin_read(&self) -> Result<()> {
         match self {

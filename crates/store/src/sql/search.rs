@@ -5,9 +5,12 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use convoke_domain::run::RunId;
+use rusqlite::functions::FunctionFlags;
 
 use super::journal::read_run;
+use super::letters;
 use super::row::{Word, stored};
+use super::transaction::WriteTransaction;
 use super::{SqlStore, failed, rows};
 use crate::error::StoreError;
 use crate::journal::Run;
@@ -66,6 +69,16 @@ impl Index {
     }
 }
 
+/// The first statement of a change of the index: it changes nothing, and takes the lock.
+const LOCK: &str = "DELETE FROM found.progress WHERE 0";
+
+impl SqlStore {
+    /// Begins a change of the index alone.
+    fn begin_index(&self) -> driver::Result<WriteTransaction<'_>> {
+        WriteTransaction::begin_beside(self.connection(), LOCK)
+    }
+}
+
 /// Opens the file beside the store.
 fn attach(connection: &rusqlite::Connection) -> rusqlite::Result<()> {
     let is_open: bool = connection.query_row(
@@ -83,6 +96,12 @@ fn attach(connection: &rusqlite::Connection) -> rusqlite::Result<()> {
         make_file(&place);
     }
     connection.execute("ATTACH DATABASE ?1 AS found", [place.to_string_lossy()])?;
+    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
+    // The database's own `lower` knows no capitals but those of English.
+    connection.create_scalar_function("has_words", 2, flags, |values| {
+        let text = |place| values.get_raw(place).as_str().ok();
+        Ok(text(0).zip(text(1)).is_some_and(|(text, words)| letters::has_words(text, words)))
+    })?;
     connection.execute_batch(SCHEMA)
 }
 
@@ -100,7 +119,7 @@ impl SearchStore for SqlStore {
             return Ok(0);
         }
         let take = || {
-            let change = self.begin()?;
+            let change = self.begin_index()?;
             let left = take_messages(&change, Index::open(&change)?, most)?;
             change.commit()?;
             Ok(left)
@@ -133,7 +152,7 @@ impl SearchStore for SqlStore {
         let failed = failed("index the findings");
         let index = Index::open(&self.connection()).map_err(&failed)?;
         let take = || {
-            let change = self.begin()?;
+            let change = self.begin_index()?;
             let id = run.as_str();
             for table in [index.findings, index.runs] {
                 change.execute(&format!("DELETE FROM {table} WHERE run = ?1"), [id])?;
@@ -164,6 +183,13 @@ impl SearchStore for SqlStore {
         let index = Index::open(&connection).map_err(&failed)?;
         let look = Look { connection: &connection, index, project, words, most };
         let mut hits = Vec::new();
+        // The index has no longer words, and the server refuses to search for them.
+        #[cfg(feature = "postgres")]
+        if matches!(&*connection, Connection::Server(_))
+            && words.words().iter().any(|word| word.len() > LONGEST_WORD)
+        {
+            return Ok(hits);
+        }
         for find in [Look::runs, Look::findings, Look::tasks, Look::messages] {
             hits.extend(find(&look).map_err(&failed)?);
         }
@@ -206,12 +232,6 @@ fn take_messages(change: &Connection, index: Index, most: usize) -> driver::Resu
     Ok(left.unsigned_abs())
 }
 
-/// Returns a condition that a text has all words, for values from the third on. Words are in lower case.
-fn has_words(text: &str, words: &SearchWords) -> String {
-    let has = |place: usize| format!("lower({text}) LIKE ?{}", place + 3);
-    (0..words.words().len()).map(has).collect::<Vec<_>>().join(" AND ")
-}
-
 /// One search.
 struct Look<'a> {
     connection: &'a Connection,
@@ -222,18 +242,36 @@ struct Look<'a> {
 }
 
 impl Look<'_> {
+    /// Returns a condition that a text has all words, for the values of [`Look::find`].
+    fn has_words(&self, text: &str) -> String {
+        let has = |place: usize| match self.connection {
+            Connection::Sqlite(_) => format!("has_words({text}, ?{place})"),
+            #[cfg(feature = "postgres")]
+            Connection::Server(_) => format!("{text} ~ ?{place}"),
+        };
+        (3..3 + self.wanted().len()).map(has).collect::<Vec<_>>().join(" AND ")
+    }
+
+    /// Returns what stands for the words: in SQLite all of them, in a server a pattern for each.
+    fn wanted(&self) -> Vec<String> {
+        let words = self.words.words();
+        match self.connection {
+            Connection::Sqlite(_) => vec![letters::wanted(words)],
+            #[cfg(feature = "postgres")]
+            Connection::Server(_) => words.iter().map(|word| letters::pattern(word)).collect(),
+        }
+    }
+
     /// Returns what a statement finds, by the project, the limit and the words.
     fn find(
         &self,
         sql: &str,
         read: impl FnMut(&Row<'_>) -> driver::Result<SearchHit>,
     ) -> driver::Result<Vec<SearchHit>> {
-        // Words are letters and digits, so that none needs to be escaped.
-        let patterns = self.words.words().iter().map(|word| format!("%{word}%"));
-        let patterns: Vec<_> = patterns.collect();
+        let wanted = self.wanted();
         let most = stored(self.most);
         let mut values: Vec<&dyn ToSql> = vec![&self.project, &most];
-        values.extend(patterns.iter().map(|pattern| pattern as &dyn ToSql));
+        values.extend(wanted.iter().map(|wanted| wanted as &dyn ToSql));
         rows(self.connection, sql, &values, read)
     }
 
@@ -241,7 +279,7 @@ impl Look<'_> {
         let sql = format!(
             "SELECT id, branch, feature FROM runs WHERE project = ?1 AND {} \
              ORDER BY started_at DESC, id DESC LIMIT ?2",
-            has_words("feature", self.words)
+            self.has_words("feature")
         );
         self.find(&sql, |row| {
             Ok(SearchHit {
@@ -261,7 +299,7 @@ impl Look<'_> {
              JOIN runs ON runs.id = seen.run WHERE runs.project = ?1 AND {} \
              ORDER BY runs.started_at DESC, seen.run DESC, seen.id LIMIT ?2",
             self.index.findings,
-            has_words("(seen.title || ' ' || seen.text)", self.words)
+            self.has_words("(seen.title || ' ' || seen.text)")
         );
         self.find(&sql, |row| {
             Ok(SearchHit {
@@ -282,7 +320,7 @@ impl Look<'_> {
             "SELECT id, branch, content, coalesce(notes, '') || ' ' || coalesce(body, '') \
              FROM tasks WHERE project = ?1 AND deleted_at IS NULL AND {} \
              ORDER BY updated_at DESC, id LIMIT ?2",
-            has_words(text, self.words)
+            self.has_words(text)
         );
         self.find(&sql, |row| {
             Ok(SearchHit {
@@ -310,11 +348,7 @@ impl Look<'_> {
         };
         #[cfg(feature = "postgres")]
         if matches!(self.connection, Connection::Server(_)) {
-            // The index has no longer words, and the server refuses to search for them.
-            if self.words.words().iter().any(|word| word.len() > LONGEST_WORD) {
-                return Ok(Vec::new());
-            }
-            let wanted = self.words.words().iter().map(|word| format!("'{word}':*"));
+            let wanted = self.words.words().iter().map(|word| letters::query(word));
             let wanted = wanted.collect::<Vec<_>>().join(" & ");
             let sql = "SELECT id, branch, from_agent, content FROM messages WHERE project = ?1 \
                        AND words_of(content) @@ to_tsquery('simple', ?3) \
@@ -341,3 +375,6 @@ impl Look<'_> {
         Ok(found)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -19,6 +19,16 @@ impl<'a> WriteTransaction<'a> {
         Ok(Self { connection })
     }
 
+    /// Begins a change of the file beside the store, by its first statement. The store itself is only read.
+    pub(crate) fn begin_beside(
+        connection: MutexGuard<'a, Connection>,
+        first: &str,
+    ) -> Result<Self> {
+        let change = Self { connection };
+        change.connection.begin_write_beside(first)?;
+        Ok(change)
+    }
+
     /// Keeps the change.
     pub(crate) fn commit(self) -> Result<()> {
         self.connection.commit()

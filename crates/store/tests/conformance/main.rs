@@ -66,7 +66,7 @@ use convoke_store::{Store, StoreLocation};
 type Rule = (&'static str, fn(&dyn Store));
 
 /// The rules for every backend.
-const RULES: [Rule; 81] = [
+const RULES: [Rule; 85] = [
     ("a loss belongs to the process that answers it", claims::losses_are_claimed),
     ("a message is given to one session at a time", claims::messages_are_claimed),
     ("a message is kept until a model has it", claims::messages_are_held_until_a_model_has_them),
@@ -129,6 +129,9 @@ const RULES: [Rule; 81] = [
     ("undo brings everything of a task back", task_history::undo_brings_everything_back),
     ("removed tasks are restored", task_history::removed_tasks_are_restored),
     ("branches with tasks are listed", task::branches_are_listed),
+    ("parts of a long list are read", task::parts_of_a_long_list_are_read),
+    ("plans with tasks are counted", task::plans_are_counted),
+    ("tasks in progress are listed with who holds them", task::held_tasks_are_listed),
     ("urgent tasks are found outside a plan", task::urgent_tasks_elsewhere),
     ("messages and agents follow all tasks of a branch", talk::talk_follows_a_branch),
     ("messages keep their order when the clock runs back", talk::time_never_runs_back),
@@ -142,6 +145,7 @@ const RULES: [Rule; 81] = [
     ("an agent is renamed with all that is its own", talk::agents_are_renamed),
     ("an agent is removed, and its messages stay", talk::agents_are_removed),
     ("everything is found by its words", search::everything_is_found_by_its_words),
+    ("capitals of every script are found", search::capitals_of_every_script_are_found),
     ("deeds are kept in order", talk::deeds_in_order),
     ("skills are pinned and their history kept", memory::skills),
     ("a store acts for each actor, and all see the same", sharing::actors_share_a_store),

@@ -69,3 +69,36 @@ pub(crate) fn everything_is_found_by_its_words(store: &dyn Store) {
     store.remove_task(&scope, &task, now).unwrap();
     assert_eq!(found(store, "form"), [], "a removed task is not found");
 }
+
+/// Letters have capitals in other scripts too.
+pub(crate) fn capitals_of_every_script_are_found(store: &dyn Store) {
+    let (now, scope) = (at(1), here());
+    let run = convoke_domain::run::RunId::parse("20260101").unwrap();
+    let human = AgentName::human();
+    let content = "Проверить модель ÜBER Nacht";
+    let message =
+        NewMessage { from: &human, to: None, kind: MessageKind::Say, content, mentions: &[] };
+    let said = store.say(&scope, &message, now).unwrap().id.to_string();
+    let first = add(store, "Über uns", None, None).to_string();
+    let second = add(store, "ПРОВЕРИТЬ МОДЕЛЬ", None, None).to_string();
+    store.begin_run(&run, &scope, "Żółw und Ölpreis", now).unwrap();
+    let event = convoke_store::journal::NewEvent { at_ms: 1, kind: "x", body: "{}" };
+    store.append(&run, 1, &[event]).unwrap();
+    store.index_messages(10).unwrap();
+    let (title, text) = ("Ärger".to_owned(), "mit ΔΡΌΜΟΣ".to_owned());
+    store.index_findings(&run, 1, &[FindingText { id: "F".to_owned(), title, text }]).unwrap();
+    let (task, message) = (|id: &str| (SearchKind::Task, id.to_owned()), SearchKind::Message);
+    for words in ["über", "ÜBER", "Über"] {
+        assert_eq!(found(store, words), [task(&first), (message, said.clone())], "{words}");
+    }
+    for words in ["проверить", "Проверить модель", "МОДЕЛЬ"] {
+        assert_eq!(found(store, words), [task(&second), (message, said.clone())], "{words}");
+    }
+    for words in ["żółw", "ŻÓŁW ölpreis"] {
+        assert_eq!(found(store, words), [(SearchKind::Run, run.to_string())], "{words}");
+    }
+    for words in ["ärger", "δρόμος", "ÄRGER ΔΡΌΜ"] {
+        assert_eq!(found(store, words), [(SearchKind::Finding, "F".to_owned())], "{words}");
+    }
+    assert_eq!(found(store, "über модель nichts"), []);
+}

@@ -287,3 +287,61 @@ pub(super) fn tasks_are_adopted(store: &dyn Store) {
     kept.sort_by_key(|task| tasks.iter().position(|adopted| adopted.id == task.id));
     assert_eq!(kept, tasks);
 }
+
+pub(super) fn plans_are_counted(store: &dyn Store) {
+    assert_eq!(store.plan_counts(&here()).unwrap(), []);
+    for (title, plan) in
+        [("a", Some("b.md")), ("b", None), ("c", Some("a.md")), ("d", Some("b.md"))]
+    {
+        add(store, title, None, plan);
+    }
+    let gone = add(store, "gone", None, Some("gone.md"));
+    store.remove_task(&here(), &gone, at(2)).unwrap();
+    let plan = |plan: &str, count| (Some(plan.to_owned()), count);
+    assert_eq!(store.plan_counts(&here()).unwrap(), [plan("b.md", 2), plan("a.md", 1), (None, 1)]);
+    assert_eq!(store.plan_counts(&Scope::new("app", "other")).unwrap(), []);
+}
+
+pub(super) fn held_tasks_are_listed(store: &dyn Store) {
+    let worker = AgentName::parse("worker").unwrap();
+    let begin = |title: &str, now| {
+        let id = add(store, title, None, None);
+        store.change_task(&here(), &id, &Change::Start(&worker), at(now)).unwrap();
+        id
+    };
+    let (first, second, done) = (begin("first", 2), begin("second", 3), begin("done", 4));
+    set_status(store, &done, TaskStatus::Completed, 5);
+    let free = add(store, "free", None, None);
+    set_status(store, &free, TaskStatus::InProgress, 6);
+    let held = store.held_tasks(&here()).unwrap();
+    let held: Vec<_> = held.into_iter().map(|task| (task.id, task.agent)).collect();
+    assert_eq!(held, [(second, Some(worker.clone())), (first, Some(worker))]);
+    assert!(store.held_tasks(&Scope::new("app", "other")).unwrap().is_empty());
+}
+
+pub(super) fn parts_of_a_long_list_are_read(store: &dyn Store) {
+    assert_eq!(store.outline(&here(), None).unwrap(), []);
+    let top = add(store, "top", None, Some("plan.md"));
+    let part = add(store, "part", Some(&top), None);
+    let other = add(store, "other", None, None);
+    let gone = add(store, "gone", None, None);
+    store.remove_task(&here(), &gone, at(2)).unwrap();
+    let outline = |plan| {
+        let mut outline = store.outline(&here(), plan).unwrap();
+        outline.sort();
+        outline.into_iter().map(|task| (task.id, task.parent)).collect::<Vec<_>>()
+    };
+    let of_plan = [(top.clone(), None), (part.clone(), Some(top.clone()))];
+    let mut sorted = outline(Some(Some("plan.md")));
+    sorted.sort_by_key(|(id, _)| *id != top);
+    assert_eq!(sorted, of_plan);
+    assert_eq!(outline(Some(None)), [(other.clone(), None)]);
+    assert_eq!(outline(None).len(), 3);
+    let missing = TaskId::parse("t-zzzzz").unwrap();
+    let mut found = store.tasks_with(&here(), &[&part, &missing, &gone, &other]).unwrap();
+    found.sort_by_key(|task| task.id != part);
+    let found: Vec<_> = found.into_iter().map(|task| task.content).collect();
+    assert_eq!(found, ["part", "other"]);
+    assert!(store.tasks_with(&Scope::new("app", "other"), &[&part]).unwrap().is_empty());
+    assert!(store.tasks_with(&here(), &[]).unwrap().is_empty());
+}

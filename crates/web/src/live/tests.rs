@@ -98,6 +98,25 @@ fn only_parts_that_changed_are_sent() {
 }
 
 #[test]
+fn a_page_that_cannot_be_read_says_so() {
+    run(async {
+        let (live, seen) = page();
+        let mut browser = listener(&seen);
+        publish(&live, "one");
+        assert!(news(&mut browser).await.contains("one"));
+        assert_eq!(live.publish(&LivePage::Now, None), Some(Change::New));
+        assert_eq!(news(&mut browser).await, "event: unreadable\ndata:\n\n");
+        assert_eq!(live.publish(&LivePage::Now, None), Some(Change::Same));
+        // The sign that the server is there does not say that the page lives.
+        assert_eq!(news(&mut browser).await, "event: unreadable\ndata:\n\n");
+        // A browser that comes now is told at once.
+        assert_eq!(news(&mut listener(&seen)).await, "event: unreadable\ndata:\n\n");
+        assert_eq!(publish(&live, "one"), Some(Change::New));
+        assert_eq!(news(&mut browser).await, "event: here\ndata:\n\n");
+    });
+}
+
+#[test]
 fn a_slow_browser_loses_its_place_and_harms_no_other() {
     run(async {
         let (live, seen) = page();

@@ -36,7 +36,7 @@ async fn show(State(dashboard): State<Arc<Dashboard>>, Asked(fields): Asked) -> 
     let agents = dashboard.agents();
     match dashboard.read(now).await {
         Ok(mut report) => {
-            dashboard.add_tree(&mut report.lanes);
+            dashboard.add_trees(&mut report.lanes);
             let mut frame = dashboard.frame(SECTION, "Now", fields.get("note"));
             frame.live = Some(LIVE_PATH.to_owned());
             shown(&frame, &now_page(&report, agents.as_deref(), dashboard.access))

@@ -10,7 +10,9 @@ use axum::response::Response;
 use axum::routing::{get, post};
 use convoke_domain::design::matter::{MatterId, RulingChoice};
 use convoke_domain::run::RunId;
-use convoke_page::compare::{compare_runs as compared, compare_with_single_pass, no_single_pass};
+use convoke_page::compare::{
+    choose_runs, compare_runs as compared, compare_with_single_pass, no_single_pass,
+};
 use convoke_page::layout::Section;
 use convoke_page::run::{
     DIAGRAM_POLICY, DRAW_SCRIPT, DRAW_SCRIPT_PATH, MERMAID, MERMAID_PATH, RUN_SCRIPT,
@@ -89,7 +91,7 @@ async fn show(
         .await;
     match read {
         Ok((whole, then, mut lanes)) => {
-            dashboard.add_tree(&mut lanes);
+            dashboard.add_trees(&mut lanes);
             let report = then.as_ref().unwrap_or(&whole);
             let mut frame = dashboard.frame(SECTION, &report.feature, fields.get("note"));
             // What was does not change.
@@ -157,7 +159,8 @@ async fn answer(
     Path(run): Path<String>,
     Extension(CheckedForm(fields)): Extension<CheckedForm>,
 ) -> Response {
-    let words = fields.get("words").or_else(|| fields.get("answer")).unwrap_or_default().to_owned();
+    let chosen = || fields.get("answer").unwrap_or_default().to_owned();
+    let words = fields.lines("words").unwrap_or_else(chosen);
     let asked = run_id(&run).and_then(|id| Ok((id, fields.text("question")?.to_owned())));
     let done = match asked {
         Ok((id, question)) => {
@@ -177,7 +180,8 @@ async fn decide(
     let ruling = || {
         let matter = fields.parsed("matter", MatterId::parse)?;
         let choice = fields.parsed("choice", RulingChoice::parse)?;
-        Ok((run_id(&run)?, person_ruling(matter, choice, fields.text("because")?)?))
+        let because = fields.lines("because").unwrap_or_default();
+        Ok((run_id(&run)?, person_ruling(matter, choice, &because)?))
     };
     let done = match ruling() {
         Ok((id, ruling)) => dashboard.change(move |session| rule_run(session, &id, &ruling)).await,
@@ -187,6 +191,9 @@ async fn decide(
 }
 
 async fn compare(State(dashboard): State<Arc<Dashboard>>, Asked(fields): Asked) -> Response {
+    if fields.get("first").is_none() && fields.get("second").is_none() {
+        return shown(&dashboard.frame(SECTION, "Compare", None), &choose_runs());
+    }
     let named = |name: &'static str| {
         fields.get(name).ok_or_else(|| bad_field(name)).and_then(|run| run_id(run.trim()))
     };

@@ -18,9 +18,9 @@ use convoke_service::failure::{ErrorClass, Failure};
 use convoke_service::pin::{AddPinRequest, PinScope, add_pin, remove_pin};
 use convoke_service::session::Session;
 use convoke_service::task::{
-    AddTasksRequest, EditRequest, TaskChangeReport, TaskDesk, TaskExcerpt, TaskPlace, TaskStep,
-    UndoneStep, add_tasks, change_task, edit_task, filled_line, remove_task, reorder_task,
-    show_task, start_task, task_log, task_page, undo_task_step,
+    AddTasksRequest, EditRequest, TaskChangeReport, TaskDesk, TaskExcerpt, TaskPlace, TaskPlans,
+    TaskStep, UndoneStep, add_tasks, change_task, edit_task, filled_line, remove_task,
+    reorder_task, show_task, start_task, task_log, task_page, undo_task_step,
 };
 
 use super::{changed, failure};
@@ -53,6 +53,14 @@ fn place(fields: &Fields) -> TaskPlace {
     TaskPlace { branch: fields.get("branch").map(str::to_owned), actor: None }
 }
 
+fn plans(fields: &Fields) -> TaskPlans {
+    match fields.get("plan") {
+        Some(plan) => TaskPlans::File(plan.to_owned()),
+        None if fields.get("without_plan").is_some() => TaskPlans::WithoutFile,
+        None => TaskPlans::All,
+    }
+}
+
 fn task_id(text: &str) -> Result<TaskId, Failure> {
     TaskId::parse(text).map_err(usage)
 }
@@ -71,9 +79,11 @@ async fn list(State(dashboard): State<Arc<Dashboard>>, Asked(fields): Asked) -> 
         Some(_) => fields.parsed("page", |page| page.parse().ok()).map(TaskExcerpt::Page),
         None => Ok(TaskExcerpt::AroundCurrent),
     };
+    let plans = plans(&fields);
+    let chosen = plans.clone();
     let report = dashboard.read(move |session| {
         let excerpt = excerpt?;
-        TaskDesk::open_to_read(session, &place, |desk| task_page(desk, excerpt))
+        TaskDesk::open_to_read(session, &place, |desk| task_page(desk, &chosen, excerpt))
     });
     match report.await {
         Ok(report) => {
@@ -83,6 +93,7 @@ async fn list(State(dashboard): State<Arc<Dashboard>>, Asked(fields): Asked) -> 
                 csrf: &frame.csrf,
                 branch: &report.branch,
                 page: report.page,
+                plans: &plans,
             };
             shown(&frame, &tasks_page(&report, inner))
         }
@@ -110,7 +121,8 @@ async fn show(
         Ok((task, log, branch)) => {
             let frame = dashboard.frame(SECTION, &task.task.content, fields.get("note"));
             let access = frame.access;
-            let inner = TaskFrame { access, csrf: &frame.csrf, branch: &branch, page: None };
+            let plans = &TaskPlans::All;
+            let inner = TaskFrame { access, csrf: &frame.csrf, branch: &branch, page: None, plans };
             shown(&frame, &one_page(&task, &log, inner))
         }
         Err(why) => failure(&dashboard, SECTION, &why),
@@ -130,9 +142,15 @@ impl Back {
         // The page of a long list that the change was made on.
         let page = fields.get("page").filter(|_| !branch.is_empty());
         let page = page.map(|page| format!("&page={}", query(page))).unwrap_or_default();
+        let plans = match plans(fields) {
+            _ if branch.is_empty() => String::new(),
+            TaskPlans::File(plan) => format!("&plan={}", query(&plan)),
+            TaskPlans::WithoutFile => "&without_plan=1".to_owned(),
+            TaskPlans::All => String::new(),
+        };
         match self {
-            Self::Tree(None) => format!("/tasks{branch}{page}"),
-            Self::Tree(Some(id)) => format!("/tasks{branch}{page}#task-{id}"),
+            Self::Tree(None) => format!("/tasks{branch}{plans}{page}"),
+            Self::Tree(Some(id)) => format!("/tasks{branch}{plans}{page}#task-{id}"),
             Self::Task(id) => format!("/tasks/{id}{branch}"),
         }
     }
@@ -208,7 +226,7 @@ async fn add(
             agent: fields.get("agent").map(|name| agent_name(name.trim())).transpose()?,
             skill: None,
             skill_version: None,
-            body: fields.get("body").map(str::to_owned),
+            body: fields.lines("body"),
             after: Vec::new(),
             priority: fields.maybe("priority", TaskPriority::parse)?.unwrap_or_default(),
         };
@@ -263,7 +281,7 @@ async fn edit(
         let request = EditRequest {
             id: id.clone(),
             title: Some(title),
-            body: Some(fields.text("body")?.to_owned()),
+            body: Some(fields.text("body")?.replace("\r\n", "\n")),
             priority: fields.maybe("priority", TaskPriority::parse)?,
             after: Some(after.collect::<Result<_, _>>()?),
         };

@@ -21,7 +21,7 @@ use convoke_domain::design::walk::{DesignWalk, LaneNeed, Need, Next};
 use super::lane_end;
 
 /// The events of a completed run, and of a person who decides one matter repeatedly after it.
-pub(in crate::bench) fn whole_run(count: usize) -> Vec<Stamped> {
+pub(crate) fn whole_run(count: usize) -> Vec<Stamped> {
     let mut design = DesignWalk::default();
     let mut events = Vec::with_capacity(count);
     let mut due = vec![Event::Begun(Box::new(settings()))];
