@@ -27,9 +27,11 @@ impl Observer for Notes {
         let line = match progress {
             Progress::Message(text) => text.clone(),
             Progress::Warning(text) => format!("warning: {text}"),
-            Progress::Hint(_) | Progress::Note(_) | Progress::Lane(_) | Progress::LaneOver => {
-                return;
-            }
+            Progress::Hint(_)
+            | Progress::Note(_)
+            | Progress::Lane(_)
+            | Progress::LaneOver
+            | Progress::Waiting(_) => return,
         };
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         if lines.len() < MOST {

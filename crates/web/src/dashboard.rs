@@ -72,7 +72,9 @@ impl Observer for Heard {
         let words = match progress {
             Progress::Message(text) | Progress::Warning(text) => text.clone(),
             Progress::Hint(text) => format!("hint: {text}"),
-            Progress::Note(_) | Progress::Lane(_) | Progress::LaneOver => return,
+            Progress::Note(_) | Progress::Lane(_) | Progress::LaneOver | Progress::Waiting(_) => {
+                return;
+            }
         };
         if let Ok(mut heard) = self.words.lock() {
             heard.push(words);

@@ -100,6 +100,7 @@ mod otlp_receiver;
 mod pack;
 mod pager;
 mod panel;
+mod park;
 mod picture;
 mod pin;
 mod plain_words;
