@@ -77,10 +77,10 @@ pub struct ResumeArgs {
     run: Option<RunId>,
 
     #[command(flatten)]
-    park: ParkArgs,
+    course: CourseArgs,
 
     #[command(flatten)]
-    course: CourseArgs,
+    park: ParkArgs,
 }
 
 /// Print a design's output again from its journal; runs no agent

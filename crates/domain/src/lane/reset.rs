@@ -3,8 +3,6 @@
 //! Words come from programs of others. A time counts only if they name exactly one, in the next weeks;
 //! everything else is unknown.
 
-use std::time::Duration;
-
 use jiff::civil::{Date, Time};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, Zoned};
@@ -27,7 +25,7 @@ pub enum ResetHint {
     /// At this time.
     At(Timestamp),
     /// So long after the answer.
-    After(Duration),
+    After(SignedDuration),
 }
 
 /// The time at which words are read, and the names of time zones.
@@ -42,7 +40,7 @@ pub struct ResetClock<'a> {
 pub fn reset_of_hint(hint: ResetHint, now: Timestamp) -> Option<Timestamp> {
     let at = match hint {
         ResetHint::At(at) => at,
-        ResetHint::After(wait) => now.checked_add(SignedDuration::try_from(wait).ok()?).ok()?,
+        ResetHint::After(wait) => now.checked_add(wait).ok()?,
     };
     usable(at, now)
 }
@@ -362,7 +360,8 @@ fn of_unit(count: f64, unit: &str) -> Option<SignedDuration> {
 pub fn retry_after(value: &str) -> Option<ResetHint> {
     let value = value.trim();
     if let Ok(seconds) = value.parse::<f64>() {
-        return Duration::try_from_secs_f64(seconds).ok().map(ResetHint::After);
+        let wait = SignedDuration::try_from_secs_f64(seconds).ok()?;
+        return (!wait.is_negative()).then_some(ResetHint::After(wait));
     }
     let at = jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(value).ok()?;
     Some(ResetHint::At(at))
@@ -381,7 +380,7 @@ pub fn reset_header(value: &str) -> Option<ResetHint> {
     if let Ok(at) = value.parse() {
         return Some(ResetHint::At(at));
     }
-    Duration::try_from(compact(value)?).ok().map(ResetHint::After)
+    compact(value).map(ResetHint::After)
 }
 
 /// Returns the later of two hints; nothing if they cannot be compared.

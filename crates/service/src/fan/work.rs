@@ -215,7 +215,7 @@ impl Desk<'_, '_> {
                     (failure.key.clone(), failure.outcome, failure.why.clone());
                 self.append(FanEvent::Failed(failure))?;
                 if self.parks(outcome, resets_at, &why) {
-                    // The item is asked for again, so it has no result yet.
+                    // Convoke asks for the item again, so it has no result yet.
                     self.hear_end(worker, place, Some(&why));
                     return Ok(());
                 }
@@ -356,7 +356,7 @@ impl Desk<'_, '_> {
     }
 }
 
-/// Returns until when the run waits. What a reader changed is told before more is asked of it.
+/// Returns until when the run waits. The user sees what a reader changed before Convoke asks for more.
 fn parked_until(ending: &FanEnding, verdict: Option<&TreeVerdict>) -> Option<Timestamp> {
     let is_dirty = verdict.is_some_and(|verdict| verdict.status == TreeStatus::Dirty);
     match ending {

@@ -104,7 +104,7 @@ impl LaneRequest<'_> {
             reporter.warn(refusal);
         }
         let ParkVerdict::Until(until) = verdict else { return Ok(first) };
-        // What a reader changed is told before more is asked of it.
+        // The user sees what a reader changed before Convoke asks that reader for more.
         if first.tree.as_ref().is_some_and(|tree| tree.status == TreeStatus::Dirty) {
             return Ok(first);
         }

@@ -123,7 +123,7 @@ fn hostile_words_name_no_time() {
 #[test]
 fn headers_name_a_time() {
     let at = |text: &str| Some(ResetHint::At(text.parse().unwrap()));
-    let after = |ms| Some(ResetHint::After(Duration::from_millis(ms)));
+    let after = |ms| Some(ResetHint::After(SignedDuration::from_millis(ms)));
     assert_eq!(retry_after("30"), after(30_000));
     assert_eq!(retry_after(" 0.5 "), after(500));
     assert_eq!(retry_after("Wed, 07 Jan 2026 16:00:00 GMT"), at("2026-01-07T16:00:00Z"));
@@ -138,14 +138,14 @@ fn headers_name_a_time() {
         assert_eq!(reset_header(value), None, "{value}");
     }
     let usable = |hint| reset_of_hint(hint, now());
-    assert_eq!(usable(ResetHint::After(Duration::ZERO)), None, "that is now");
-    assert_eq!(usable(ResetHint::After(Duration::MAX)), None);
+    assert_eq!(usable(ResetHint::After(SignedDuration::ZERO)), None, "that is now");
+    assert_eq!(usable(ResetHint::After(SignedDuration::MAX)), None);
     assert_eq!(usable(ResetHint::At(Timestamp::MAX)), None);
     assert_eq!(usable(ResetHint::At(Timestamp::MIN)), None);
 }
 
 proptest! {
-    // P-401: whatever a program prints, a time is in the next weeks or unknown.
+    // P-401: for all that a program prints, a time is in the next weeks or unknown.
     #[test]
     fn a_time_is_never_over_or_far_away(
         words in "(resets?|try again|retry|limit reached\\|)[ ]?(at|in|after|on)? ?\\PC{0,40}",

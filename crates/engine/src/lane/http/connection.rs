@@ -226,13 +226,15 @@ fn encryption() -> TlsConfig {
 
 #[cfg(test)]
 mod tests {
+    use jiff::SignedDuration;
+
     use super::*;
 
     // P-401: a server's headers say when its limit ends.
     #[test]
     fn headers_say_when_a_limit_ends() {
         let at = |text: &str| Some(ResetHint::At(text.parse().unwrap()));
-        let after = |seconds| Some(ResetHint::After(Duration::from_secs(seconds)));
+        let after = |seconds| Some(ResetHint::After(SignedDuration::from_secs(seconds)));
         let unified = ("anthropic-ratelimit-unified-reset", "1767801600");
         for (headers, expected) in [
             (&[][..], None),
