@@ -40,7 +40,7 @@ fn a_lane_waits_for_the_end_of_a_limit_and_asks_once_more() {
     assert!(parked.stderr.contains("parked until 20"), "{parked}");
     assert_eq!(server.prompts().len(), 2);
     let lanes = project.stdout(&["lane", "list"]);
-    assert!(lanes.contains("rate_limited") && lanes.contains("answered"), "{lanes}");
+    assert!(lanes.contains("rate limited") && lanes.contains("answered"), "{lanes}");
 }
 
 // P-401, P-402

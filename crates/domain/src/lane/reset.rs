@@ -278,7 +278,7 @@ impl<'a> Words<'a, '_> {
         ];
         let word = self.next()?.text.to_ascii_lowercase();
         let is_meant = |month: &&str| word.len() >= 3 && month.starts_with(&word);
-        let (month, _) = (1..).zip(MONTHS).find(|(_, month)| is_meant(&month))?;
+        let (month, _) = (1..).zip(MONTHS).find(|(_, month)| is_meant(month))?;
         let day = self.next()?.text.to_ascii_lowercase();
         let digits = day.trim_end_matches(|c: char| c.is_ascii_alphabetic());
         let is_day = matches!(&day[digits.len()..], "" | "st" | "nd" | "rd" | "th");
