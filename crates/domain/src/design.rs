@@ -39,6 +39,7 @@ pub mod export;
 pub mod facts;
 pub mod finding;
 pub mod forecast;
+mod given_material;
 pub mod heavy;
 pub mod judge;
 pub mod lane_id;

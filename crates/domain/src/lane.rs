@@ -19,5 +19,6 @@ pub mod outlook;
 mod process_end;
 pub mod queue;
 pub mod reservation;
+pub mod reset;
 pub mod substance;
 pub mod unanswered;

@@ -36,6 +36,7 @@ pub mod skill;
 pub mod subagent;
 pub mod surroundings;
 pub mod telemetry;
+pub mod time_zone;
 pub mod toml_text;
 pub mod transcript;
 pub mod vocabulary;

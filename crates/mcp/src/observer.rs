@@ -32,7 +32,8 @@ impl Observer for Notes {
             | Progress::Note(_)
             | Progress::Aside(_)
             | Progress::Lane(_)
-            | Progress::LaneOver => return,
+            | Progress::LaneOver
+            | Progress::Waiting(_) => return,
         };
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         if lines.len() < MOST {

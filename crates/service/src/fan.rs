@@ -29,7 +29,7 @@ pub use self::report::{FanReport, FanResultLine};
 pub use self::show::{resolve_fan, show_fan, show_fan_results};
 use crate::design::journal_hint;
 use crate::failure::{ErrorClass, Failure};
-use crate::lane::{PinnedRules, TreeWatching};
+use crate::lane::{ParkTerms, PinnedRules, TreeWatching};
 use crate::workspace::Workspace;
 
 /// The most bytes of a file or of stdin with items.
@@ -85,6 +85,8 @@ pub struct FanWork {
     pub retry: Retry,
     /// When results are shown.
     pub results: ResultTime,
+    /// Whether Convoke waits for the end of the agent's limit, and goes on then.
+    pub park: Option<ParkTerms>,
 }
 
 /// When a fan-out shows results.

@@ -14,6 +14,7 @@ mod ledger;
 mod list;
 mod log;
 mod one;
+mod park;
 mod pins;
 mod pulse;
 mod reading;
@@ -37,6 +38,7 @@ use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::drive::LaneTranscript;
 use convoke_engine::lane::replay::ReplayError;
 use convoke_engine::lane::supervisor::Limits;
+use jiff::Timestamp;
 
 pub(crate) use self::acp::{AcpAgent, acp_agent};
 pub use self::agent::{check_agent, model_name, seen_by, version_of};
@@ -47,6 +49,8 @@ pub use self::ledger::{LaneEntryReport, SpentReport, seconds, shown};
 pub(crate) use self::list::running_in;
 pub use self::list::{LaneList, StoppedLane, list, list_running, show, stop};
 pub use self::one::{LaneChecks, must_be_filled, run_one};
+pub use self::park::ParkTerms;
+pub(crate) use self::park::{ParkEnd, ParkVerdict, shown as shown_reset, wait_until};
 pub use self::pins::PinnedRules;
 pub(crate) use self::pins::pins_in_force;
 pub(crate) use self::pulse::read_pulse;
@@ -99,6 +103,8 @@ pub struct LaneRequest<'a> {
     pub outlook: BudgetNotice,
     /// Whether the lane watches the working tree.
     pub watch: TreeWatching,
+    /// Whether it waits for the end of its agent's limit, and asks again then.
+    pub park: Option<ParkTerms>,
 }
 
 /// A lane's notices about its budget before it begins.
@@ -132,6 +138,7 @@ impl<'a> LaneRequest<'a> {
             kept_in: None,
             outlook: BudgetNotice::default(),
             watch: TreeWatching::Tree,
+            park: None,
         }
     }
 }
@@ -147,6 +154,8 @@ pub enum LaneProgress<'a> {
     Began(Option<i64>),
     /// An event of the client.
     Said(&'a LaneEvent),
+    /// Its agent's limit is reached. Convoke waits, and the lane begins once more.
+    Parked,
 }
 
 /// Receives a lane's progress. Breaking off stops the lane: its reader is gone.
@@ -178,6 +187,8 @@ pub struct LaneRun {
     pub uncounted: UncountedLanes,
     /// Whether the working tree changed, if that was watched.
     pub tree: Option<TreeVerdict>,
+    /// When the limit ends that it met, if its agent says so.
+    pub resets_at: Option<Timestamp>,
 }
 
 #[derive(Debug, thiserror::Error)]

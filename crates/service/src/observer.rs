@@ -25,6 +25,8 @@ pub enum Progress {
     Lane(LaneEvent),
     /// The client of these events has ended.
     LaneOver,
+    /// How long a wait still lasts; a terminal draws it on one line.
+    Waiting(String),
 }
 
 /// Receives what use cases tell while they run, from any thread.
@@ -57,7 +59,11 @@ impl QuietObserver {
 impl Observer for QuietObserver {
     fn observe(&self, source: Option<&str>, progress: &Progress) {
         match progress {
-            Progress::Note(_) | Progress::Aside(_) | Progress::Lane(_) | Progress::LaneOver => {}
+            Progress::Note(_)
+            | Progress::Aside(_)
+            | Progress::Lane(_)
+            | Progress::LaneOver
+            | Progress::Waiting(_) => {}
             Progress::Message(_)
             | Progress::Remark(_)
             | Progress::Warning(_)
@@ -125,6 +131,11 @@ impl Reporter {
     /// Tells that no more events of the client follow.
     pub fn lane_over(&self) {
         self.tell(&Progress::LaneOver);
+    }
+
+    /// Tells how long a wait still lasts.
+    pub fn waiting(&self, text: impl Into<String>) {
+        self.tell(&Progress::Waiting(text.into()));
     }
 
     /// Tells a message that is there already.

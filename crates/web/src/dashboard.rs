@@ -78,7 +78,11 @@ impl Observer for Heard {
             }
             Progress::Remark(text) => format!("note: {text}"),
             Progress::Hint(text) => format!("hint: {text}"),
-            Progress::Note(_) | Progress::Aside(_) | Progress::Lane(_) | Progress::LaneOver => {
+            Progress::Note(_)
+            | Progress::Aside(_)
+            | Progress::Lane(_)
+            | Progress::LaneOver
+            | Progress::Waiting(_) => {
                 return;
             }
         };

@@ -16,9 +16,9 @@ use convoke_service::failure::{ErrorClass, Failure};
 
 /// Compare a panel's plan with a plan that one agent writes alone
 ///
-/// The run's host writes a plan from the feature alone. The table shows for both plans what they
-/// contain, what they cost and how long they took, so that you can judge whether the panel was
-/// worth it. Below the table, Convoke prints the single plan. It keeps that plan: `--kept` shows
+/// The run's host writes a plan alone, from what the panel's chair got from outside. The table shows
+/// for both plans what they contain, what they cost and how long they took, so that you can judge
+/// whether the panel was worth it. Below the table, Convoke prints the single plan. It keeps that plan: `--kept` shows
 /// both again, and so does `convoke serve`.
 #[derive(Debug, clap::Args)]
 pub struct Args {

@@ -18,11 +18,11 @@ use convoke_service::fan::{
     resume_fan, show_fan, show_fan_results,
 };
 use convoke_service::given_text::{read_bytes, read_text};
-use convoke_service::lane::{PinnedRules, TreeWatching, USUAL_LIMITS};
+use convoke_service::lane::{ParkTerms, PinnedRules, TreeWatching, USUAL_LIMITS};
 
 use self::screen::FanScreen;
 use super::at_least_one;
-use super::lane::{AgentWord, PinArgs, model_name, seconds};
+use super::lane::{AgentWord, ParkArgs, PinArgs, model_name, seconds};
 use super::otel::OtelArgs;
 use crate::app::{App, Format};
 use crate::exit::Exit;
@@ -113,6 +113,9 @@ pub struct FanArgs {
     no_tree_check: bool,
 
     #[command(flatten)]
+    park: ParkArgs,
+
+    #[command(flatten)]
     pins: PinArgs,
 
     #[command(flatten)]
@@ -183,6 +186,7 @@ impl FanArgs {
                 watch: if self.no_tree_check { TreeWatching::Nothing } else { TreeWatching::Tree },
                 retry: if self.retry { Retry::UnfitToo } else { Retry::Unanswered },
                 results: if self.stream { ResultTime::AsTheyCome } else { result_time(output) },
+                park: self.park.terms(),
             },
         })
     }
@@ -220,6 +224,7 @@ pub(super) fn resume(
     app: &App,
     run: &RunId,
     (budget, limit, rules): (Option<WrittenBudget>, Duration, PinnedRules),
+    park: Option<ParkTerms>,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     let work = FanWork {
@@ -230,6 +235,7 @@ pub(super) fn resume(
         watch: TreeWatching::Tree,
         retry: Retry::Unanswered,
         results: result_time(output),
+        park,
     };
     let mut screen = FanScreen::new(app, work.results, output);
     let ended = resume_fan(&app.session, run, &work, &mut screen);

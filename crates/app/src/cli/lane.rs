@@ -30,7 +30,7 @@ use convoke_service::session::Session;
 
 use self::live::Live;
 pub(crate) use self::live::progress_line;
-pub(super) use self::words::{AgentWord, BudgetArgs, PinArgs, model_name};
+pub(super) use self::words::{AgentWord, BudgetArgs, ParkArgs, PinArgs, model_name};
 use super::otel::OtelArgs;
 use crate::app::{App, Format};
 use crate::exit::Exit;
@@ -159,6 +159,9 @@ struct RunArgs {
     label: Option<String>,
 
     #[command(flatten)]
+    park: ParkArgs,
+
+    #[command(flatten)]
     pins: PinArgs,
 
     /// Append the lane to this file of recorded lanes, for `--agent replay:FILE`
@@ -225,6 +228,7 @@ impl RunArgs {
             budget: self.budget,
             outlook: BudgetNotice::Forecast,
             watch: if self.no_tree_check { TreeWatching::Nothing } else { TreeWatching::Tree },
+            park: self.park.terms(),
             ..LaneRequest::new(agent, prompt)
         }
     }
@@ -250,6 +254,8 @@ impl RunArgs {
                         LaneEventLine::started(agent, *id, version(), app.session.now())
                     }
                     LaneProgress::Said(event) => LaneEventLine::said(event, app.session.now()),
+                    // The messages on stderr say so.
+                    LaneProgress::Parked => return ControlFlow::Continue(()),
                 };
                 // A program that closed the pipe does not want the lane any more.
                 match output.json_line(&happening) {
@@ -276,9 +282,7 @@ impl RunArgs {
         let report = thread::scope(|threads| {
             let _ticking = live.tick(threads);
             run_one(&session, request, &checks, &mut |progress| {
-                if let LaneProgress::Said(event) = progress {
-                    live.notice(event);
-                }
+                live.hear(&progress);
                 ControlFlow::Continue(())
             })
         });

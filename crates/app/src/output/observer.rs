@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use convoke_service::observer::{Observer, Progress};
 
-use super::Voice;
+use super::{Voice, width};
 use crate::app::Format;
 use crate::terminal::repeats::LaneLines;
 
@@ -22,6 +22,13 @@ impl TerminalObserver {
     pub const fn new(voice: Voice, format: Format) -> Self {
         Self { voice, format, lanes: Mutex::new(BTreeMap::new()) }
     }
+
+    /// Draws a line that the next one takes the place of, where a person sees it.
+    fn draw(&self, source: Option<&str>, text: &str) {
+        if self.format == Format::Text && width().is_some() {
+            self.voice.draw_as(source, text);
+        }
+    }
 }
 
 impl Observer for TerminalObserver {
@@ -37,6 +44,7 @@ impl Observer for TerminalObserver {
             Progress::Hint(text) => vec![format!("hint: {text}")],
             Progress::Lane(event) => lane_lines.take(event),
             Progress::LaneOver => lane_lines.end().into_iter().collect(),
+            Progress::Waiting(text) => return self.draw(source, text),
         };
         let is_shown = match progress {
             Progress::Message(_)
@@ -44,9 +52,11 @@ impl Observer for TerminalObserver {
             | Progress::Warning(_)
             | Progress::TelemetryLost(_)
             | Progress::Hint(_) => true,
-            Progress::Note(_) | Progress::Aside(_) | Progress::Lane(_) | Progress::LaneOver => {
-                self.format == Format::Text
-            }
+            Progress::Note(_)
+            | Progress::Aside(_)
+            | Progress::Lane(_)
+            | Progress::LaneOver
+            | Progress::Waiting(_) => self.format == Format::Text,
         };
         for line in shown.iter().filter(|_| is_shown) {
             self.voice.say_as(source, line);

@@ -47,6 +47,11 @@ impl Voice {
         self.put(self.name.as_deref(), line, LineKind::Drawn);
     }
 
+    /// Draws a line that begins with a name.
+    pub fn draw_as(&self, name: Option<&str>, line: &str) {
+        self.put(name.or(self.name.as_deref()), line, LineKind::Drawn);
+    }
+
     fn put(&self, name: Option<&str>, line: &str, kind: LineKind) {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let back = match std::mem::replace(&mut *last, kind) {

@@ -317,3 +317,32 @@ fn a_hundred_thousand_items_are_listed_with_three_requests() {
     assert_eq!(outcome.stdout.lines().count(), 100_000);
     assert_eq!(sorted(server.items()), ["n0", "n1", "n2"]);
 }
+
+// F-7: the list is what a result shows and what Convoke reads again, not only what the prompt uses.
+#[test]
+fn a_list_follows_files_and_lines_whose_prompts_stay() {
+    let server = FanServer::start(|_| Some("ok".to_owned()));
+    let project = project(&server)
+        .file("docs/a.md", "one\n")
+        .file("docs/b.md", "two\n")
+        .file("items.jsonl", "{\"id\":1,\"name\":\"x\"}\n");
+    let items = |outcome: &Outcome| {
+        assert_eq!(outcome.code, Some(0), "{outcome}");
+        results(outcome).iter().map(|line| line["item"].clone()).collect::<Vec<_>>()
+    };
+    // The second file has no answer yet when the first has another name.
+    let ask = ["fan", "--agent", "http:it", "Sum {{text}}", "--files", "docs", "--parallel", "1"];
+    let short = project.run(&[&ask[..], &["--budget", "50"]].concat());
+    assert_eq!(short.code, Some(5), "{short}");
+    fs::rename(project.path("docs/a.md"), project.path("docs/z.md")).unwrap();
+    fs::rename(project.path("docs/b.md"), project.path("docs/y.md")).unwrap();
+    let again = project.run(&ask);
+    assert_eq!(items(&again), [json!("docs/y.md"), json!("docs/z.md")]);
+    assert_eq!(server.prompts().len(), 2, "the answer of the moved file holds");
+
+    let ask = ["fan", "--agent", "http:it", "Sum {{name}}", "--jsonl", "items.jsonl"];
+    assert_eq!(items(&project.run(&ask)), [json!({ "id": 1, "name": "x" })]);
+    fs::write(project.path("items.jsonl"), "{\"id\":2,\"name\":\"x\"}\n").unwrap();
+    assert_eq!(items(&project.run(&ask)), [json!({ "id": 2, "name": "x" })]);
+    assert_eq!(server.prompts().len(), 1);
+}

@@ -10,6 +10,15 @@ use serde_json::{Value, json};
 /// The prompts so far, in the order of their arrival.
 type Prompts = Arc<Mutex<Vec<String>>>;
 
+/// What the server does with a prompt.
+pub(crate) enum FanReply {
+    Answer(String),
+    /// The connection breaks.
+    Broken,
+    /// The limit is reached; with the value of `retry-after`.
+    Limited(Option<String>),
+}
+
 /// A running server. It ends with its test.
 pub(crate) struct FanServer {
     port: u16,
@@ -19,6 +28,11 @@ pub(crate) struct FanServer {
 impl FanServer {
     /// Starts a server that answers each prompt as told. `None` breaks the connection.
     pub(crate) fn start(answer: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
+        Self::replying(move |prompt| answer(prompt).map_or(FanReply::Broken, FanReply::Answer))
+    }
+
+    /// Starts a server that replies to each prompt as told.
+    pub(crate) fn replying(answer: impl Fn(&str) -> FanReply + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let prompts = Prompts::default();
@@ -58,13 +72,26 @@ pub(crate) fn item_of(prompt: &str) -> String {
     before.rsplit_once('>').unwrap().1.to_owned()
 }
 
-fn serve(mut stream: TcpStream, kept: &Prompts, answer: &dyn Fn(&str) -> Option<String>) {
+fn serve(mut stream: TcpStream, kept: &Prompts, answer: &dyn Fn(&str) -> FanReply) {
     let Some(body) = request_body(&mut stream) else { return };
     let body: Value = serde_json::from_str(&body).unwrap();
     let prompt = body["messages"].as_array().unwrap().last().unwrap()["content"].clone();
     let prompt = prompt.as_str().unwrap().to_owned();
     kept.lock().unwrap().push(prompt.clone());
-    let Some(text) = answer(&prompt) else { return };
+    let text = match answer(&prompt) {
+        FanReply::Answer(text) => text,
+        FanReply::Broken => return,
+        FanReply::Limited(later) => {
+            let later = later.map_or(String::new(), |later| format!("retry-after: {later}\r\n"));
+            let head = format!(
+                "HTTP/1.1 429 Too Many Requests\r\ncontent-type: application/json\r\n{later}\
+                 connection: close\r\n\r\n"
+            );
+            let body = json!({ "error": { "type": "rate_limit_error", "message": "slow down" } });
+            stream.write_all(format!("{head}{body}").as_bytes()).ok();
+            return;
+        }
+    };
     let message = json!({ "model": "m-1",
         "choices": [{ "message": { "content": text }, "finish_reason": "stop" }],
         "usage": { "prompt_tokens": 80, "completion_tokens": 20 } });

@@ -102,6 +102,7 @@ mod otlp_receiver;
 mod pack;
 mod pager;
 mod panel;
+mod park;
 mod picture;
 mod pin;
 mod pin_lanes;

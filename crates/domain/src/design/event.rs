@@ -174,9 +174,13 @@ pub struct Chosen {
 }
 
 impl Chosen {
-    /// Tells whether the agent can read files: a model's API alone cannot.
+    /// Tells whether the agent that answers in the end can read the project's files: a model's API
+    /// alone cannot, and on another machine an agent without a repository has none.
     pub fn has_tools(&self) -> bool {
-        !self.agent.starts_with("http:")
+        match self.agent.strip_prefix("fleet:") {
+            Some(offer) => !offer.starts_with("http:") && offer.contains('@'),
+            None => !self.agent.starts_with("http:"),
+        }
     }
 
     /// Tells whether the agent looks at the project itself: a recording has tools, and looks at nothing.

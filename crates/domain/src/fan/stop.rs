@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use jiff::Timestamp;
+
 use crate::lane::outcome::LaneOutcome;
 
 /// Why the process of a fan-out stopped early.
@@ -16,6 +18,13 @@ pub enum FanStop {
         /// How the lane ended.
         outcome: LaneOutcome,
         /// The words of its failure.
+        why: String,
+    },
+    /// The agent's limit is reached, and the process waits for its end.
+    Parked {
+        /// When the limit ends.
+        until: Timestamp,
+        /// The words of the failure.
         why: String,
     },
     /// So many lanes in a row gave no answer.
@@ -40,6 +49,7 @@ impl fmt::Display for FanStop {
         match self {
             Self::Incomplete => f.write_str("some lanes gave no answer"),
             Self::Hopeless { outcome, why } => write!(f, "the agent {}: {why}", outcome.words()),
+            Self::Parked { until, why } => write!(f, "parked until {until}: {why}"),
             Self::ManyFailures { count, outcome, why } => write!(
                 f,
                 "{count} lanes in a row gave no answer; the last one {}: {why}",

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::reset::ResetHint;
+
 /// One message of a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LaneEvent {
@@ -49,6 +51,8 @@ pub struct LaneFailure {
     pub kind: FailureKind,
     /// In the client's own words.
     pub message: String,
+    /// When the limit ends, where a header or a field says so. Words are read only when a lane ends.
+    pub reset: Option<ResetHint>,
 }
 
 /// The kinds of failure between a client and its model.

@@ -325,7 +325,7 @@ mod tests {
     use super::*;
 
     fn failure(kind: FailureKind) -> LaneFailure {
-        LaneFailure { kind, message: "no".to_owned() }
+        LaneFailure { kind, message: "no".to_owned(), reset: None }
     }
 
     fn ended(answer: &str) -> ClientOutput {

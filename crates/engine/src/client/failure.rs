@@ -99,7 +99,7 @@ fn has_number(words: &str, number: &str) -> bool {
 
 /// Returns a failure in a client's words.
 pub(crate) fn failure(kind: FailureKind, message: &str) -> LaneFailure {
-    LaneFailure { kind, message: readable(message) }
+    LaneFailure { kind, message: readable(message), reset: None }
 }
 
 /// Returns a failure of which only words are known.

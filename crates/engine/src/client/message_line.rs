@@ -48,6 +48,9 @@ pub(in crate::client) struct Line<'a> {
     pub(in crate::client) errors: Option<&'a RawValue>,
     #[serde(borrow)]
     pub(in crate::client) usage: Option<&'a RawValue>,
+    /// Claude Code says here when the limit of a subscription ends.
+    #[serde(borrow)]
+    pub(in crate::client) rate_limit_info: Option<&'a RawValue>,
     #[serde(borrow)]
     tools: Option<&'a RawValue>,
     #[serde(borrow, alias = "permission_mode", rename = "permissionMode")]

@@ -10,6 +10,7 @@ use super::*;
 mod acp;
 mod counting;
 mod launching;
+mod limits;
 mod message_clients;
 mod other_clients;
 

@@ -9,6 +9,7 @@ use convoke_domain::fan::stop::FanStop;
 use convoke_domain::lane::budget::WrittenBudget;
 use convoke_domain::lane::event::Usage;
 use convoke_domain::lane::outcome::LaneOutcome;
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::design::codec::CodecError;
@@ -94,6 +95,7 @@ enum StopFact {
     Incomplete,
     OverBudget { words: String },
     Hopeless { outcome: String, words: String },
+    Parked { until_ms: i64, words: String },
     ManyFailures { count: usize, outcome: String, words: String },
     Signal,
     Broken { error: String },
@@ -259,6 +261,9 @@ impl From<FanStop> for StoppedBody {
             FanStop::Hopeless { outcome, why } => {
                 StopFact::Hopeless { outcome: outcome.name().to_owned(), words: why }
             }
+            FanStop::Parked { until, why } => {
+                StopFact::Parked { until_ms: until.as_millisecond(), words: why }
+            }
             FanStop::ManyFailures { count, outcome, why } => {
                 StopFact::ManyFailures { count, outcome: outcome.name().to_owned(), words: why }
             }
@@ -281,6 +286,10 @@ impl StoppedBody {
             StopFact::OverBudget { words } => FanStop::OverBudget(words),
             StopFact::Hopeless { outcome, words } => {
                 FanStop::Hopeless { outcome: known(&outcome)?, why: words }
+            }
+            StopFact::Parked { until_ms, words } => {
+                let until = Timestamp::from_millisecond(until_ms).ok();
+                FanStop::Parked { until: read.known(&until_ms.to_string(), until)?, why: words }
             }
             StopFact::ManyFailures { count, outcome, words } => {
                 FanStop::ManyFailures { count, outcome: known(&outcome)?, why: words }
@@ -350,6 +359,7 @@ mod tests {
             FanEvent::Stopped(FanStop::OverBudget("used 2 of 1 tokens".to_owned())),
             FanEvent::Stopped(FanStop::Hopeless { outcome, why: why.clone() }),
             FanEvent::Stopped(FanStop::ManyFailures { count: 5, outcome, why: why.clone() }),
+            FanEvent::Stopped(FanStop::Parked { until: Timestamp::UNIX_EPOCH, why: why.clone() }),
             FanEvent::Stopped(FanStop::Signal),
             FanEvent::Stopped(FanStop::Broken("disk full".to_owned())),
             FanEvent::Failed(Box::new(FanFailure { key, outcome, why, lane: None })),
@@ -362,7 +372,8 @@ mod tests {
         assert!(decode("begun", "{}").is_err(), "a design's event");
         let early = r#"{"why":"stopped by a signal"}"#;
         assert_eq!(encode(&decode("stopped", early).unwrap()), ("stopped", early.to_owned()));
-        for wrong in [r#"{"stop":"bored"}"#, r#"{"stop":"hopeless","words":"x"}"#] {
+        let far = r#"{"stop":"parked","until_ms":9223372036854775807,"words":"x"}"#;
+        for wrong in [far, r#"{"stop":"bored"}"#, r#"{"stop":"hopeless","words":"x"}"#] {
             assert!(decode("stopped", wrong).is_err(), "{wrong}");
         }
     }

@@ -16,7 +16,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-use convoke_domain::lane::event::{LaneEvent, TurnEnd};
+use convoke_domain::lane::event::{LaneEvent, LaneFailure, TurnEnd};
 use convoke_domain::lane::outcome::ProcessEnd;
 use serde_json::{Map, Value};
 
@@ -83,7 +83,9 @@ pub(super) fn run(
                 let is_about_us = matches!(head.status, 400 | 422);
                 let less = wire::lesser(&body, &words).filter(|_| is_about_us);
                 let Some(less) = less else {
-                    let failure = wire::refusal(head.status, &words, head.retry_after.as_deref());
+                    let Head { status, retry_after, reset, .. } = head;
+                    let failure = wire::refusal(status, &words, retry_after.as_deref());
+                    let failure = LaneFailure { reset, ..failure };
                     let ended = TurnEnd { answer: None, failure: Some(failure) };
                     exchange.tell(take, vec![LaneEvent::Ended(ended)]);
                     break ProcessEnd::Exited(1);

@@ -138,17 +138,20 @@ fn needed(spent: Sum) -> WayUsage {
     }
 }
 
-/// Returns how long a run worked, in milliseconds: its whole course without its waits.
+/// Returns how long a run worked, in milliseconds: the time in which a lane ran. Between lanes a run
+/// waits for a person, for a limit, or for a decision long after its end.
 fn worked_for(events: &[Stamped]) -> Option<u64> {
     let timeline = Timeline::of(events);
-    let begin = events.first()?.at;
-    let end = timeline.bars.iter().filter_map(LaneBar::to).map(|to| to.at).max()?;
-    let waited: Millis = timeline
-        .waits
-        .iter()
-        .map(|wait| wait.to.map_or(end, |to| to.at).min(end) - wait.from.at.min(end))
-        .sum();
-    u64::try_from(end - begin - waited).ok()
+    let ended = |bar: &LaneBar<'_>| Some((bar.from.at, bar.to()?.at));
+    let mut spans: Vec<_> = timeline.bars.iter().filter_map(ended).collect();
+    spans.sort_unstable();
+    let mut worked: Millis = 0;
+    let mut counted_to = spans.first()?.0;
+    for (from, to) in spans {
+        worked += (to - from.max(counted_to)).max(0);
+        counted_to = counted_to.max(to);
+    }
+    u64::try_from(worked).ok()
 }
 
 /// Reads the plans that one agent wrote alone, for `convoke compare`, the last ones first.
@@ -208,5 +211,44 @@ impl WayEstimateReport {
             micro_dollars: way.micro_dollars.map(range),
             seconds: way.took_ms.map(seconds),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use convoke_domain::design::event::{Event, LaneEnd, LaneId};
+    use convoke_domain::lane::collected::CollectedStatus;
+
+    use super::*;
+
+    fn lane(name: &str, from: Millis, to: Millis) -> [Stamped; 2] {
+        let id = LaneId::parse(name).unwrap();
+        let end = LaneEnd {
+            status: CollectedStatus::Ok,
+            reason: None,
+            answer: "yes".into(),
+            agent: "claude".to_owned(),
+            model: None,
+            usage: None,
+            took: 0,
+        };
+        [
+            Stamped { at: from, event: Event::LaneStarted(id.clone()) },
+            Stamped { at: to, event: Event::LaneEnded(id, Box::new(end)) },
+        ]
+    }
+
+    // A person's decision a week after the end has a lane of its own, and a run may wait over night.
+    #[test]
+    fn only_the_time_of_lanes_counts() {
+        const WEEK: Millis = 7 * 24 * 3600 * 1000;
+        let [first, first_end] = lane("sketch/claude-Arch", 1_000, 5_000);
+        let [second, second_end] = lane("sketch/codex-Edge", 2_000, 7_000);
+        let mut events = vec![first, second, first_end, second_end];
+        assert_eq!(worked_for(&events), Some(6_000), "lanes beside each other count once");
+        events.extend(lane("chair/plan/claude", 8_000, 9_000));
+        events.extend(lane("chair/decided-1/claude", WEEK, WEEK + 500));
+        assert_eq!(worked_for(&events), Some(7_500));
+        assert_eq!(worked_for(&[]), None);
     }
 }

@@ -289,6 +289,7 @@ impl<'a> Assignment<'a> {
             budget: budget.budget,
             outlook: BudgetNotice::Forecast,
             watch: self.watch,
+            park: budget.park,
             ..LaneRequest::new(client, prompt)
         };
         let ran = match self.watch {

@@ -19,6 +19,7 @@ use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::supervisor::Limits;
 use convoke_engine::scratch;
 use convoke_store::Store;
+use jiff::Timestamp;
 
 use super::listing::item_prompt;
 use super::purpose;
@@ -47,7 +48,8 @@ pub(super) enum WorkerNews {
     Said(usize, LaneEvent),
     /// An answer came; with a flag for one that the worker asks for again.
     Answered(usize, usize, Box<FanAnswer>, bool),
-    Failed(usize, usize, Box<FanFailure>),
+    /// No answer came; with the end of the agent's limit, if that is why.
+    Failed(usize, usize, Box<FanFailure>, Option<Timestamp>),
     /// The user stopped Convoke; nothing is known about the item.
     Cancelled(usize, usize),
     /// No lane can run.
@@ -107,15 +109,15 @@ impl Asker<'_> {
     }
 
     fn try_to_ask(&self, job: &Job, line: &Line) -> Result<(), Failure> {
-        let failed = |outcome, why: String, lane| {
+        let failed = |outcome, why: String, lane, resets_at| {
             let key = job.item.key.clone();
             let failure = Box::new(FanFailure { key, outcome, why, lane });
-            line.tell_result(WorkerNews::Failed(line.worker, job.place, failure));
+            line.tell_result(WorkerNews::Failed(line.worker, job.place, failure, resets_at));
             Ok(())
         };
         let first = match item_prompt(self.session, self.template, self.settings, &job.item) {
             Ok(prompt) => prompt,
-            Err(error) => return failed(LaneOutcome::Failed, error.to_string(), None),
+            Err(error) => return failed(LaneOutcome::Failed, error.to_string(), None, None),
         };
         let mut tries = job.unfit.map_or(0, |(_, tries)| tries % MOST_TRIES);
         let mut prompt = match job.unfit.filter(|_| tries > 0) {
@@ -135,11 +137,11 @@ impl Asker<'_> {
             let text = transcript.output.answer().unwrap_or_default();
             if !is_answered {
                 let words = why(transcript).unwrap_or_else(|| outcome.words().to_owned());
-                return failed(outcome, words, run.lane);
+                return failed(outcome, words, run.lane, run.resets_at);
             }
             if text.len() > LONGEST_ANSWER {
                 let words = format!("the answer is longer than {LONGEST_ANSWER} bytes");
-                return failed(LaneOutcome::Failed, words, run.lane);
+                return failed(LaneOutcome::Failed, words, run.lane, None);
             }
             tries += 1;
             let misfit = self.misfit(text);

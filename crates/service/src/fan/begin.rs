@@ -17,12 +17,12 @@ use convoke_store::journal::Integrity;
 use super::error::FanError;
 use super::listing::{Listing, list_items, parse_template};
 use super::report::FanReport;
-use super::work::{Course, go};
+use super::work::{Course, FanPart, go};
 use super::{FanFrontEnd, FanRequest, FanStart, FanWork, open_fan_journal};
 use crate::agents::first_usable_agent;
 use crate::design::hold_only_run;
 use crate::failure::{ErrorClass, Failure};
-use crate::lane::{LaneRequest, check_agent};
+use crate::lane::{LaneRequest, ParkEnd, check_agent, shown_reset, wait_until};
 use crate::run::journal_integrity;
 use crate::session::Session;
 use crate::telemetry::{TracedWork, traced};
@@ -82,18 +82,7 @@ pub fn resume_fan(
         let failure = Failure::new(ErrorClass::Refused, FanError::NotBegun(run));
         return Err(failure.hint("repeat the `convoke fan` command that began it"));
     };
-    let now = head(&session.project);
-    if settings.commit != now {
-        let short = |commit: Option<&str>| match commit {
-            Some(commit) => commit.chars().take(SHORT_COMMIT).collect(),
-            None => "no commit".to_owned(),
-        };
-        let (began, now) = (short(settings.commit.as_deref()), short(now.as_deref()));
-        let failure = Failure::new(ErrorClass::Refused, FanError::OtherCommit { run, began, now });
-        return Err(failure.hint(
-            "check out that commit, or repeat the `convoke fan` command to ask on this one",
-        ));
-    }
+    must_be_on(session, &run, settings.commit.clone())?;
     let terms = record.terms();
     let kept = terms.and_then(|terms| terms.budget.clone());
     let parallel = terms.and_then(|terms| NonZeroUsize::new(terms.parallel));
@@ -229,21 +218,58 @@ fn write_list(
     append(FanEvent::Listed { digest, count })
 }
 
-fn work(
-    course: &Course<'_>,
-    mut journal: FanJournal<'_>,
+fn work<'a>(
+    course: &Course<'a>,
+    mut journal: FanJournal<'a>,
     front_end: &mut dyn FanFrontEnd,
 ) -> Result<FanReport, Failure> {
-    let Course { session, run, work, .. } = *course;
-    let terms = FanTerms {
-        budget: work.budget.clone(),
-        parallel: work.parallel.get(),
-        limit_ms: u64::try_from(work.limits.wall.as_millis()).unwrap_or(u64::MAX),
+    let Course { session, workspace, run, work } = *course;
+    let (mut shown, mut settled) = (0, 0);
+    loop {
+        let terms = FanTerms {
+            budget: work.budget.clone(),
+            parallel: work.parallel.get(),
+            limit_ms: u64::try_from(work.limits.wall.as_millis()).unwrap_or(u64::MAX),
+        };
+        journal.append(session.now(), FanEvent::Opened(terms)).map_err(refused)?;
+        journal.mark(RunState::Running, session.now()).map_err(refused)?;
+        let traced_work = TracedWork::call(session, "fan", Some(run.as_str()));
+        let go_on =
+            |session: &Session| go(&Course { session, ..*course }, journal, shown, front_end);
+        let part = traced(session, traced_work, go_on, |part: &FanPart| part.report.class)
+            .map_err(|failure| failure.hint(format!("convoke resume {run}")))?;
+        settled += part.report.settled_now;
+        let report = FanReport { settled_now: settled, ..part.report };
+        let Some(until) = part.parked else { return Ok(report) };
+        if wait_until(session, until, &session.reporter()) == ParkEnd::Stopped {
+            let end = shown_reset(until);
+            let hint = format!("convoke resume {run} --park; the limit ends at {end}");
+            session.reporter().hint(hint);
+            return Ok(FanReport { class: Some(ErrorClass::Interrupted), ..report });
+        }
+        must_be_on(session, run, journal_commit(workspace, run)?)?;
+        shown = part.shown;
+        journal = open_fan_journal(workspace, run)?;
+    }
+}
+
+fn journal_commit(workspace: &Workspace, run: &RunId) -> Result<Option<String>, Failure> {
+    let journal = open_fan_journal(workspace, run)?;
+    Ok(journal.record().settings().and_then(|settings| settings.commit.clone()))
+}
+
+/// Refuses to go on where another commit is checked out: answers belong to the one that the run began on.
+fn must_be_on(session: &Session, run: &RunId, began: Option<String>) -> Result<(), Failure> {
+    let now = head(&session.project);
+    if began == now {
+        return Ok(());
+    }
+    let short = |commit: Option<String>| match commit {
+        Some(commit) => commit.chars().take(SHORT_COMMIT).collect(),
+        None => "no commit".to_owned(),
     };
-    journal.append(session.now(), FanEvent::Opened(terms)).map_err(refused)?;
-    journal.mark(RunState::Running, session.now()).map_err(refused)?;
-    let traced_work = TracedWork::call(session, "fan", Some(run.as_str()));
-    let go_on = |session: &Session| go(&Course { session, ..*course }, journal, front_end);
-    traced(session, traced_work, go_on, |report: &FanReport| report.class)
-        .map_err(|failure| failure.hint(format!("convoke resume {run}")))
+    let (run, began, now) = (run.clone(), short(began), short(now));
+    let failure = Failure::new(ErrorClass::Refused, FanError::OtherCommit { run, began, now });
+    Err(failure
+        .hint("check out that commit, or repeat the `convoke fan` command to ask on this one"))
 }

@@ -40,7 +40,7 @@ impl FanInput {
 /// The items of an input.
 pub(super) struct Listing {
     pub(super) items: Vec<ListedItem>,
-    /// The hash of all keys, in their order.
+    /// The hash of all that the list holds, in its order.
     pub(super) digest: String,
 }
 
@@ -94,9 +94,18 @@ pub(super) fn list_items(
     if items.is_empty() {
         return Err(usage(FanError::NoItems));
     }
-    let keys: Vec<&str> = items.iter().map(|item| item.key.as_str()).collect();
-    let digest = hash(keys.join("\n"));
+    let digest = list_digest(&items);
     Ok(Listing { items, digest })
+}
+
+/// Returns the hash of a list. A key covers only what the template uses, but a result also shows the
+/// item, and Convoke reads a file again by its path.
+fn list_digest(items: &[ListedItem]) -> String {
+    let entry = |ListedItem { key, text, sha256 }: &ListedItem| {
+        let sha256 = sha256.as_deref().unwrap_or("-");
+        format!("{key} {sha256} {} {text}", text.len())
+    };
+    hash(items.iter().map(entry).collect::<Vec<_>>().join("\n"))
 }
 
 /// Returns an item with the key of all that its answer depends on.

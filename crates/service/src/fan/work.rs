@@ -13,10 +13,11 @@ use convoke_domain::fan::stop::FanStop;
 use convoke_domain::lane::event::Usage;
 use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_domain::run::{RunId, RunState};
-use convoke_domain::tree::TreeVerdict;
+use convoke_domain::tree::{TreeStatus, TreeVerdict};
 use convoke_engine::client::Rights;
 use convoke_engine::fan::journal::FanJournal;
 use convoke_engine::lane::agent_ref::AgentRef;
+use jiff::Timestamp;
 
 use super::ask::{Asker, Job, Line, WorkerNews};
 use super::begin::parse_schema;
@@ -27,7 +28,7 @@ use super::report::{FanEnding, FanReport};
 use super::results::result_line;
 use super::{FanCounts, FanFrontEnd, FanNews, FanWork, ResultTime};
 use crate::failure::{ErrorClass, Failure};
-use crate::lane::{TreeLook, TreeWatch, TreeWatching, check_agent};
+use crate::lane::{ParkVerdict, TreeLook, TreeWatch, TreeWatching, check_agent};
 use crate::session::Session;
 use crate::workspace::{Workspace, refused, store_location};
 
@@ -43,12 +44,22 @@ pub(super) struct Course<'a> {
     pub(super) work: &'a FanWork,
 }
 
-/// Asks for all that is missing, and returns the report on the run.
+/// How the work of one process, or of a part of it between two waits, ended.
+pub(super) struct FanPart {
+    pub(super) report: FanReport,
+    /// How many items of the list have been shown.
+    pub(super) shown: usize,
+    /// Until when the run is parked.
+    pub(super) parked: Option<Timestamp>,
+}
+
+/// Asks for all that is missing, and returns the report on the run. So many results have been shown.
 pub(super) fn go(
     course: &Course<'_>,
     journal: FanJournal<'_>,
+    shown: usize,
     front_end: &mut dyn FanFrontEnd,
-) -> Result<FanReport, Failure> {
+) -> Result<FanPart, Failure> {
     let Course { session, workspace, run, work } = *course;
     let not_begun = || Failure::new(ErrorClass::Refused, FanError::NotBegun(run.clone()));
     let settings = journal.record().settings().cloned().ok_or_else(not_begun)?;
@@ -89,7 +100,7 @@ pub(super) fn go(
     let open = jobs.iter().map(|job| job.item.key.clone()).collect();
     let counts = FanCounts { to_ask: jobs.len(), ..FanCounts::default() };
     let mut desk =
-        Desk { course, journal, front_end, open, shown: 0, counts, failures: 0, stop: None };
+        Desk { course, journal, front_end, open, shown, counts, failures: 0, stop: None };
     desk.front_end.hear(&FanNews::Opened {
         run,
         agent: &settings.agent,
@@ -199,10 +210,15 @@ impl Desk<'_, '_> {
                     self.settle(worker, place, &key, misfit.as_deref());
                 }
             }
-            WorkerNews::Failed(worker, place, failure) => {
+            WorkerNews::Failed(worker, place, failure, resets_at) => {
                 let (key, outcome, why) =
                     (failure.key.clone(), failure.outcome, failure.why.clone());
                 self.append(FanEvent::Failed(failure))?;
+                if self.parks(outcome, resets_at, &why) {
+                    // Convoke asks for the item again, so it has no result yet.
+                    self.hear_end(worker, place, Some(&why));
+                    return Ok(());
+                }
                 self.counts.failed += 1;
                 self.failures += 1;
                 self.stop_after(outcome, &why);
@@ -221,8 +237,36 @@ impl Desk<'_, '_> {
 
     fn settle(&mut self, worker: usize, place: usize, key: &ItemKey, trouble: Option<&str>) {
         self.open.remove(key);
+        self.hear_end(worker, place, trouble);
+    }
+
+    fn hear_end(&mut self, worker: usize, place: usize, trouble: Option<&str>) {
         let (index, counts) = (place + 1, self.counts);
         self.front_end.hear(&FanNews::Ended { worker, index, trouble, counts });
+    }
+
+    /// Decides whether a lane is a reason to wait for the end of the agent's limit. Lanes that ran beside
+    /// it can meet the same limit.
+    fn parks(&mut self, outcome: LaneOutcome, resets_at: Option<Timestamp>, why: &str) -> bool {
+        let Course { session, work, .. } = *self.course;
+        let Some(terms) = work.park else { return false };
+        let verdict = terms.judge(outcome, resets_at, session.now());
+        match (verdict, &mut self.stop) {
+            (ParkVerdict::Until(at), Some(FanStop::Parked { until, .. })) => {
+                *until = at.max(*until)
+            }
+            (ParkVerdict::Until(until), stop @ None) => {
+                *stop = Some(FanStop::Parked { until, why: why.to_owned() });
+            }
+            (ParkVerdict::Unknown, Some(FanStop::Parked { .. })) => {}
+            _ => {
+                if let Some(refusal) = terms.refusal(verdict) {
+                    session.reporter().warn(refusal);
+                }
+                return false;
+            }
+        }
+        true
     }
 
     /// Decides whether a lane without an answer is a reason to stop.
@@ -282,7 +326,7 @@ impl Desk<'_, '_> {
         mut self,
         worked: Result<(), Failure>,
         verdict: Option<&TreeVerdict>,
-    ) -> Result<FanReport, Failure> {
+    ) -> Result<FanPart, Failure> {
         let Course { session, workspace, run, .. } = *self.course;
         let is_settled = self.journal.record().is_settled();
         let ending = match (&worked, self.stop.take()) {
@@ -300,11 +344,24 @@ impl Desk<'_, '_> {
         }
         self.journal.mark(state, session.now()).map_err(refused)?;
         worked?;
-        for place in self.shown..self.journal.record().items().len() {
-            self.show_one(place)?;
+        let parked = parked_until(&ending, verdict);
+        if parked.is_none() {
+            for place in self.shown..self.journal.record().items().len() {
+                self.show_one(place)?;
+            }
         }
         let report = FanReport::new(workspace, run, self.journal.record(), state)?;
-        Ok(report.ended(&ending, self.counts, verdict))
+        let report = report.ended(&ending, self.counts, verdict);
+        Ok(FanPart { report, shown: self.shown, parked })
+    }
+}
+
+/// Returns until when the run waits. The user sees what a reader changed before Convoke asks for more.
+fn parked_until(ending: &FanEnding, verdict: Option<&TreeVerdict>) -> Option<Timestamp> {
+    let is_dirty = verdict.is_some_and(|verdict| verdict.status == TreeStatus::Dirty);
+    match ending {
+        FanEnding::Stopped(FanStop::Parked { until, .. }) if !is_dirty => Some(*until),
+        FanEnding::Stopped(_) | FanEnding::Settled => None,
     }
 }
 

@@ -5,7 +5,7 @@ use convoke_domain::lane::ledger::{LaneEntry, Purpose, Sum};
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::supervisor::Limits;
 
-use super::USUAL_LIMITS;
+use super::{ParkTerms, USUAL_LIMITS};
 use crate::session::Session;
 
 /// The budget of one call's lanes, and the time limit of each.
@@ -17,6 +17,8 @@ pub struct CallBudget {
     pub run: Option<String>,
     /// How long each may take.
     pub limits: Limits,
+    /// Whether each waits for the end of its agent's limit.
+    pub park: Option<ParkTerms>,
 }
 
 impl CallBudget {
@@ -34,6 +36,7 @@ impl CallBudget {
             budget,
             run: run.or_else(|| budget.map(|_| unnamed())),
             limits: Limits { wall, ..USUAL_LIMITS },
+            park: None,
         }
     }
 

@@ -37,7 +37,8 @@ pub(super) fn stopped_by_budget(
 }
 
 fn trouble(stop: &BudgetStop) -> LaneEvent {
-    LaneEvent::Trouble(Trouble { kind: FailureKind::OverBudget, message: stop.to_string() })
+    let (kind, message) = (FailureKind::OverBudget, stop.to_string());
+    LaneEvent::Trouble(Trouble { kind, message, reset: None })
 }
 
 /// Returns the result of a lane that a budget does not let start.

@@ -122,7 +122,7 @@ impl<'a> LaneEventLine<'a> {
             LaneEvent::Text(text) => Happening::Text { text },
             LaneEvent::Tool(name) => Happening::Tool { name },
             LaneEvent::Usage(usage) => usage_line(*usage),
-            LaneEvent::Trouble(Trouble { kind, message }) => {
+            LaneEvent::Trouble(Trouble { kind, message, .. }) => {
                 Happening::Trouble { kind: kind.name(), message }
             }
             LaneEvent::Ended(TurnEnd { failure, .. }) => Happening::Turn {

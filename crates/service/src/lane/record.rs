@@ -26,6 +26,7 @@ use super::ending::{
     ending, failed_ending, never_begun, not_started, refused_ending, stopped_by_budget,
 };
 use super::forecast::LOOKED_THROUGH;
+use super::park::reset_time;
 use super::pulse::PulseWriter;
 use super::report::warnings;
 use super::tree::{TreeLook, TreeWatch};
@@ -63,9 +64,8 @@ impl LaneRequest<'_> {
         run
     }
 
-    /// Runs it in the project, tells a caller what happens meanwhile, and records it. Under a
-    /// budget that is used up it is not started.
-    pub fn run_with_progress(
+    /// Runs it once.
+    pub(super) fn run_once(
         &self,
         session: &Session,
         scratch: &Path,
@@ -149,7 +149,8 @@ impl LaneRequest<'_> {
         let over =
             ledger.as_ref().and_then(|ledger| self.budget_excess(ledger, spent, session, reporter));
         let tree = tree.end(&look);
-        Ok(LaneRun { transcript, lane: id, stop, spent, over, uncounted, tree })
+        let resets_at = reset_time(&transcript, session.now());
+        Ok(LaneRun { transcript, lane: id, stop, spent, over, uncounted, tree, resets_at })
     }
 
     /// Runs it as [`LaneRequest::run`] does, and warns if it did more than requested.
@@ -311,5 +312,14 @@ pub(crate) fn day(now: Timestamp, session: &Session) -> Result<Option<Timestamp>
 /// Returns the result of a lane that may not start.
 fn not_run(stop: BudgetStop, lane: Option<i64>, uncounted: UncountedLanes) -> LaneRun {
     let transcript = not_started(&stop);
-    LaneRun { transcript, lane, stop: Some(stop), spent: None, over: None, uncounted, tree: None }
+    LaneRun {
+        transcript,
+        lane,
+        stop: Some(stop),
+        spent: None,
+        over: None,
+        uncounted,
+        tree: None,
+        resets_at: None,
+    }
 }

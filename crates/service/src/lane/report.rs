@@ -53,6 +53,8 @@ pub struct LaneReport {
     pub trouble: Option<String>,
     /// The kind of failure.
     pub trouble_kind: Option<&'static str>,
+    /// When the agent's limit ends, if that is the trouble and the agent says so.
+    pub resets_at: Option<String>,
     /// The end of what the client printed on stderr.
     pub stderr: String,
     /// The agent's rights, as the client reports them.
@@ -126,7 +128,7 @@ impl LaneReport {
         reading: Option<ReadingReport>,
         not_kept: Option<Failure>,
     ) -> Self {
-        let LaneRun { transcript, lane, spent, over, uncounted, tree, stop: _ } = &run;
+        let LaneRun { transcript, lane, spent, over, uncounted, tree, resets_at, stop: _ } = &run;
         let output = &transcript.output;
         let usage = |usage| UsageReport::new(usage, transcript, *spent);
         let granted = output.granted.as_ref();
@@ -147,6 +149,7 @@ impl LaneReport {
             end: transcript.exit.end.to_string(),
             trouble: why(transcript),
             trouble_kind: unanswered(transcript).map(|failure| failure.kind.name()),
+            resets_at: resets_at.map(|at| at.to_string()),
             stderr: transcript.exit.stderr.clone(),
             rights: RightsReport {
                 mode: granted.and_then(|granted| granted.mode.clone()),

@@ -6,7 +6,6 @@ use convoke_domain::design::event::Settings;
 use convoke_domain::design::forecast::COMPARED;
 use convoke_domain::design::outline::DesignPlan;
 use convoke_domain::design::plan::{check, read};
-use convoke_domain::design::prompt;
 use convoke_domain::design::seat::Holder;
 use convoke_domain::design::walk::{DesignEnding, Next};
 use convoke_domain::lane::ledger::{Purpose, Sum};
@@ -118,7 +117,7 @@ struct NoPlan {
     run: RunId,
 }
 
-/// Compares the plan of a run with a plan that its host writes from the feature alone, now or earlier.
+/// Compares the plan of a run with a plan that its host writes alone, now or earlier.
 pub fn compare(session: &Session, request: &CompareRequest) -> Result<CompareOutcome, Failure> {
     let known = named_run(session, Some(&request.run))?;
     let settings = known.facts.settings().map(|(_, settings)| settings);
@@ -137,7 +136,7 @@ pub fn compare(session: &Session, request: &CompareRequest) -> Result<CompareOut
         },
         SinglePassSource::Asked(limit) => {
             tell_state(session, &known);
-            let ran = single(session, limit, settings, &known.run.id)?;
+            let ran = single(session, limit, settings, &known)?;
             session.reporter().say(sentence(&ran.transcript, None));
             match pass_of(session, &known.run.id, settings, &ran) {
                 Some(pass) => {
@@ -220,26 +219,20 @@ impl CompareReport {
     }
 }
 
-/// Has the host write a plan from the feature alone.
+/// Has the host write a plan alone.
 fn single(
     session: &Session,
     limit: Duration,
     settings: &Settings,
-    run: &RunId,
+    known: &KnownRun,
 ) -> Result<LaneRun, Failure> {
     let chosen = settings.chosen(Holder::Host);
     let agent = AgentRef::parse(&chosen.agent).ok_or_else(|| {
         Failure::new(ErrorClass::Usage, DesignError::NoAgent { name: chosen.agent.clone() })
     })?;
-    let empty = "";
-    let prompt = prompt::plan(&prompt::PlanMaterial {
-        feature: &settings.feature,
-        discussion: empty,
-        synthesis: empty,
-        resolutions: empty,
-    });
+    let prompt = settings.single_pass_prompt(&known.progress.results.scope);
     let purpose = Purpose {
-        run: Some(run.to_string()),
+        run: Some(known.run.id.to_string()),
         role: Some(SINGLE_PASS.to_owned()),
         phase: Some(COMPARED.to_owned()),
     };

@@ -1,8 +1,10 @@
 //! The flags of dispatches that run agents.
 
 use convoke_domain::task::id::TaskId;
+use convoke_service::lane::CallBudget;
+use convoke_service::session::Session;
 
-use crate::cli::lane::{BudgetArgs, PinArgs};
+use crate::cli::lane::{BudgetArgs, ParkArgs, PinArgs};
 use crate::cli::otel::OtelArgs;
 use crate::cli::sarif::SarifArgs;
 
@@ -20,11 +22,21 @@ pub(super) struct LaneArgs {
     pub(super) task: Option<TaskId>,
 
     #[command(flatten)]
-    pub(super) call_budget: BudgetArgs,
+    call_budget: BudgetArgs,
+
+    #[command(flatten)]
+    park: ParkArgs,
 
     #[command(flatten)]
     pub(super) sarif: SarifArgs,
 
     #[command(flatten)]
     pub(super) otel: OtelArgs,
+}
+
+impl LaneArgs {
+    /// Settles the budget and the limits of a call of a command.
+    pub(super) fn settle(&self, session: &Session, command: &str) -> CallBudget {
+        CallBudget { park: self.park.terms(), ..self.call_budget.settle(session, command) }
+    }
 }

@@ -114,7 +114,7 @@ impl Args {
             proof: Proof::of(self.lanes.require_proof),
             rules: self.lanes.rules.rules(),
             task: self.lanes.task.clone(),
-            budget: self.lanes.call_budget.settle(&app.session, "dispatch loop"),
+            budget: self.lanes.settle(&app.session, "dispatch loop"),
         }
     }
 }

@@ -66,7 +66,7 @@ impl RunArgs {
             client: self.client.clone(),
             model: self.model.clone(),
             rights: if self.write { Rights::Write } else { Rights::ReadOnly },
-            budget: self.lanes.call_budget.settle(&app.session, "dispatch run"),
+            budget: self.lanes.settle(&app.session, "dispatch run"),
             proof: Proof::of(self.lanes.require_proof),
             task: self.lanes.task.clone(),
             rules: self.lanes.rules.rules(),

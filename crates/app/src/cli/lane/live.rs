@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use convoke_domain::lane::event::LaneEvent;
 use convoke_domain::text::one_line;
+use convoke_service::lane::LaneProgress;
 use convoke_service::session::Session;
 use jiff::Timestamp;
 
@@ -26,6 +27,8 @@ struct Status {
     since: Timestamp,
     activity: LaneActivity,
     lines: LaneLines,
+    /// Whether it waits for the end of a limit, which has a line of its own.
+    is_parked: bool,
 }
 
 /// One line of the terminal that is drawn again and again.
@@ -42,7 +45,12 @@ pub(super) struct Ticking {
 
 impl Status {
     fn new(since: Timestamp) -> Self {
-        Self { since, activity: LaneActivity::default(), lines: LaneLines::default() }
+        Self {
+            since,
+            activity: LaneActivity::default(),
+            lines: LaneLines::default(),
+            is_parked: false,
+        }
     }
 
     fn line(&self, now: Timestamp) -> String {
@@ -62,8 +70,17 @@ impl<'a> Live<'a> {
         Self { voice, session, status: Mutex::new(Status::new(session.now())) }
     }
 
+    /// Takes in what happens to the lane.
+    pub(super) fn hear(&self, progress: &LaneProgress<'_>) {
+        match progress {
+            LaneProgress::Said(event) => self.notice(event),
+            LaneProgress::Parked => self.status().is_parked = true,
+            LaneProgress::Began(_) => *self.status() = Status::new(self.session.now()),
+        }
+    }
+
     /// Shows an event.
-    pub(super) fn notice(&self, event: &LaneEvent) {
+    fn notice(&self, event: &LaneEvent) {
         let mut status = self.status();
         status.activity.take(event);
         // The line itself shows the last tool.
@@ -98,7 +115,12 @@ impl<'a> Live<'a> {
     }
 
     fn draw(&self) {
-        let line = self.status().line(self.session.now());
+        let status = self.status();
+        if status.is_parked {
+            return;
+        }
+        let line = status.line(self.session.now());
+        drop(status);
         self.voice.draw(&line);
     }
 

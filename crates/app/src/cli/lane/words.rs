@@ -8,7 +8,7 @@ use convoke_domain::client::Client;
 use convoke_domain::lane::budget::LaneBudget;
 use convoke_engine::lane::agent_ref::AgentRef;
 pub(in crate::cli) use convoke_service::lane::model_name;
-use convoke_service::lane::{CallBudget, PinnedRules};
+use convoke_service::lane::{CallBudget, ParkTerms, PinnedRules};
 use convoke_service::session::Session;
 
 use super::seconds;
@@ -34,6 +34,27 @@ impl BudgetArgs {
     /// Settles the budget of a call of a command.
     pub(in crate::cli) fn settle(&self, session: &Session, command: &str) -> CallBudget {
         CallBudget::settle(session, command, self.budget, self.run.clone(), self.limit)
+    }
+}
+
+/// How many seconds a command waits at most for the end of a limit: a day.
+const USUAL_PARK_LIMIT: &str = "86400";
+
+/// The flags of every command that can outlive an agent's limit.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub(in crate::cli) struct ParkArgs {
+    /// If the agent's limit is reached, wait until it ends and go on then
+    #[arg(long)]
+    park: bool,
+
+    /// With `--park`, wait for no end that is more than this many seconds away
+    #[arg(long, value_name = "SECONDS", default_value = USUAL_PARK_LIMIT, value_parser = seconds())]
+    park_limit: Duration,
+}
+
+impl ParkArgs {
+    pub(in crate::cli) fn terms(self) -> Option<ParkTerms> {
+        self.park.then_some(ParkTerms { longest: self.park_limit })
     }
 }
 

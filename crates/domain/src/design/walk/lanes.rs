@@ -2,12 +2,9 @@
 
 use super::{DesignEnding, Halt, LaneNeed, Need, Walk, Walked, seconds};
 use crate::design::board::{Board, Cell, Standing, Table};
-use crate::design::event::{LaneEnd, LaneId, Millis, Settings};
+use crate::design::event::{LaneEnd, LaneId, Millis};
 use crate::design::facts::Course;
-use crate::design::lane_id::LaneKind;
 use crate::design::notice::Notice;
-use crate::design::policy::Policy;
-use crate::design::prompt;
 use crate::design::seat::Seat;
 
 /// A board that lanes are followed on.
@@ -66,39 +63,13 @@ impl<'f> Walk<'f> {
         let open = requests.into_iter().zip(courses).filter_map(|(request, course)| {
             course.is_none_or(|course| course.ended.is_none()).then_some(request)
         });
-        let open = open.map(|request| self.with_repository(self.with_material(request))).collect();
+        let open = open.map(|request| self.with_material(request)).collect();
         Err(Halt::Need(Need::Lanes(open)))
     }
 
-    /// Puts the brief and the documents of the feature before the prompts of all phases that decide. A
-    /// sketcher's feature has them already, and the original gave them to sketchers alone.
     fn with_material(&self, request: LaneNeed) -> LaneNeed {
-        let kind = request.id.kind();
-        let Settings { brief, documents, policy, .. } = self.settings;
-        let has_any = brief.is_some() || !documents.is_empty();
-        if *policy == Policy::Seed || kind == LaneKind::Sketch || !kind.needs_code() || !has_any {
-            return request;
-        }
-        let prompt = prompt::with_material(brief.as_deref(), documents, &request.prompt);
-        LaneNeed { prompt, ..request }
-    }
-
-    /// Puts the pack of the repository before the prompt of an agent that has no tools, and the map
-    /// before that of an agent that can follow it. It comes first: what all prompts of a run begin with
-    /// is paid once where the provider caches.
-    fn with_repository(&self, request: LaneNeed) -> LaneNeed {
-        let Settings { pack, pointers, .. } = self.settings;
-        let chosen = self.settings.chosen(request.holder);
-        if !request.id.kind().needs_code() {
-            return request;
-        }
-        let prompt = match (pack, pointers) {
-            (Some(pack), _) if !chosen.has_tools() => {
-                prompt::with_repository(pack, &request.prompt)
-            }
-            (_, Some(map)) if chosen.explores() => prompt::with_pointers(map, &request.prompt),
-            _ => return request,
-        };
+        let LaneNeed { id, holder, prompt, .. } = &request;
+        let prompt = self.settings.with_material(id.kind(), *holder, prompt);
         LaneNeed { prompt, ..request }
     }
 

@@ -1,13 +1,15 @@
 //! Claude Code: `claude -p` with `--output-format stream-json`.
 
 use convoke_domain::lane::event::{FailureKind, LaneFailure, Usage};
+use convoke_domain::lane::reset::ResetHint;
+use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::client::failure::{answered, failure};
 use crate::client::listener::{Dialect, EventQueue};
 use crate::client::message_line::Line;
-use crate::json::{count, micro_dollars, more_tokens, parse, tokens};
+use crate::json::{count, micro_dollars, more_tokens, parse, string, tokens};
 
 #[derive(Deserialize)]
 struct Tokens<'a> {
@@ -29,50 +31,74 @@ struct Details<'a> {
     thinking: Option<&'a RawValue>,
 }
 
+#[derive(Deserialize)]
+struct RateLimitInfo<'a> {
+    #[serde(borrow)]
+    status: Option<&'a RawValue>,
+    #[serde(borrow, rename = "resetsAt")]
+    resets_at: Option<&'a RawValue>,
+}
+
 /// The output format of Claude Code.
 #[derive(Debug, Default)]
-pub(super) struct Claude;
+pub(super) struct Claude {
+    /// When the limit ends that the service last refused for.
+    reset: Option<ResetHint>,
+}
 
 impl Dialect for Claude {
     fn line(&mut self, line: &str, said: &mut EventQueue) -> Option<()> {
         let line = Line::parse(line).filter(Line::is_of_a_session)?;
         line.introduce(said);
         match (line.kind.as_ref(), line.subtype().as_ref()) {
-            ("system", "api_retry") => said.trouble(trouble(&line, &line.failure_words())),
-            ("assistant", _) => assistant(&line, said),
-            ("result", _) => result(&line, said),
+            ("system", "api_retry") => said.trouble(self.trouble(&line, &line.failure_words())),
+            ("assistant", _) => self.assistant(&line, said),
+            ("rate_limit_event", _) => self.reset = reset(&line),
+            ("result", _) => self.result(&line, said),
             _ => {}
         }
         Some(())
     }
 }
 
-fn assistant(line: &Line<'_>, said: &mut EventQueue) {
-    // The client's own message about an error looks like the agent's text.
-    if parse::<bool>(line.is_api_error_message) == Some(true) {
-        return said.trouble(trouble(line, &line.message_text()));
+impl Claude {
+    fn assistant(&self, line: &Line<'_>, said: &mut EventQueue) {
+        // The client's own message about an error looks like the agent's text.
+        if parse::<bool>(line.is_api_error_message) == Some(true) {
+            return said.trouble(self.trouble(line, &line.message_text()));
+        }
+        let is_models_own = |model: &&str| *model != "<synthetic>" && !line.is_subagent();
+        said.model(line.message_model().filter(is_models_own).unwrap_or_default());
+        line.speak(said);
     }
-    let is_models_own = |model: &&str| *model != "<synthetic>" && !line.is_subagent();
-    said.model(line.message_model().filter(is_models_own).unwrap_or_default());
-    line.speak(said);
+
+    fn trouble(&self, line: &Line<'_>, words: &str) -> LaneFailure {
+        let failure = answered(count(line.error_status), words);
+        let reset = self.reset.filter(|_| failure.kind == FailureKind::RateLimited);
+        LaneFailure { reset, ..failure }
+    }
+
+    fn result(&self, line: &Line<'_>, said: &mut EventQueue) {
+        if let Some(usage) = usage(line) {
+            said.usage(usage);
+        }
+        if !line.is_failure() {
+            return said.ends_well(line.answer());
+        }
+        let words = line.failure_words();
+        said.ends_in(match line.subtype().as_ref() {
+            "error_max_turns" | "error_max_budget_usd" => failure(FailureKind::OverBudget, &words),
+            _ => self.trouble(line, &words),
+        });
+    }
 }
 
-fn trouble(line: &Line<'_>, words: &str) -> LaneFailure {
-    answered(count(line.error_status), words)
-}
-
-fn result(line: &Line<'_>, said: &mut EventQueue) {
-    if let Some(usage) = usage(line) {
-        said.usage(usage);
-    }
-    if !line.is_failure() {
-        return said.ends_well(line.answer());
-    }
-    let words = line.failure_words();
-    said.ends_in(match line.subtype().as_ref() {
-        "error_max_turns" | "error_max_budget_usd" => failure(FailureKind::OverBudget, &words),
-        _ => trouble(line, &words),
-    });
+/// Returns when a limit ends that the service refuses for. While it only warns, nothing is refused.
+fn reset(line: &Line<'_>) -> Option<ResetHint> {
+    let info: RateLimitInfo<'_> = parse(line.rate_limit_info)?;
+    let is_refused = string(info.status).as_deref() == Some("rejected");
+    let at = Timestamp::from_second(parse(info.resets_at)?).ok()?;
+    is_refused.then_some(ResetHint::At(at))
 }
 
 /// The tokens that came from a cache, or went to one, are not among the others.

@@ -199,7 +199,8 @@ impl Line {
     /// Returns the event and its time; `None` if it names a failure of unknown kind.
     pub(super) fn event(self) -> Option<(Duration, LaneEvent)> {
         let failed = |kind: &str, message| {
-            Some(event::LaneFailure { kind: event::FailureKind::parse(kind)?, message })
+            let kind = event::FailureKind::parse(kind)?;
+            Some(event::LaneFailure { kind, message, reset: None })
         };
         let (at_ms, event) = match self {
             Self::Session { at_ms, id } => (at_ms, LaneEvent::Session(id)),

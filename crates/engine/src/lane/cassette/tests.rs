@@ -25,7 +25,11 @@ fn entry(hash: &str, label: Option<&str>, matching: CassetteMatching) -> Cassett
 
 fn everything() -> CassetteEntry {
     let at = Duration::from_millis;
-    let failure = LaneFailure { kind: FailureKind::RateLimited, message: "slow down".to_owned() };
+    let failure = LaneFailure {
+        kind: FailureKind::RateLimited,
+        message: "slow down".to_owned(),
+        reset: None,
+    };
     let usage = Usage { input: 9, cached: 4, output: 5, reasoning: 1, micro_dollars: Some(7) };
     let ended =
         TurnEnd { answer: Some("It is \"42\".\n".to_owned()), failure: Some(failure.clone()) };

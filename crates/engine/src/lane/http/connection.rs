@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 
+use convoke_domain::lane::reset::{ResetHint, later_hint, reset_header, retry_after};
 use ureq::Agent;
 use ureq::http::header::{CONTENT_TYPE, RETRY_AFTER};
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
@@ -27,6 +28,8 @@ pub(super) struct Head {
     pub(super) status: u16,
     pub(super) is_stream: bool,
     pub(super) retry_after: Option<String>,
+    /// When the limit ends that the server refuses for.
+    pub(super) reset: Option<ResetHint>,
 }
 
 /// A message from the thread that talks to the server.
@@ -73,8 +76,10 @@ impl Request {
         // A refusal is plain text, regardless of its content type.
         let is_stream = is_events && is_answer;
         let status = response.status().as_u16();
-        let mut goes_on =
-            hand_on(News::Head(Head { status, is_stream, retry_after: header(RETRY_AFTER) }));
+        let named = |name: &str| response.headers().get(name)?.to_str().ok().map(str::to_owned);
+        let reset = reset_of(&named);
+        let head = Head { status, is_stream, retry_after: header(RETRY_AFTER), reset };
+        let mut goes_on = hand_on(News::Head(head));
         let mut reader = response.into_body().into_reader();
         let mut chunk = vec![0; CHUNK];
         // Of a refusal the beginning is enough, however much a server has to say.
@@ -90,6 +95,41 @@ impl Request {
         }
         Ok(())
     }
+}
+
+/// A vendor's limits: the header with what is left of each, and the one with its end.
+const LIMITS: [(&str, &str); 7] = [
+    ("x-ratelimit-remaining-requests", "x-ratelimit-reset-requests"),
+    ("x-ratelimit-remaining-tokens", "x-ratelimit-reset-tokens"),
+    ("x-ratelimit-remaining", "x-ratelimit-reset"),
+    ("anthropic-ratelimit-requests-remaining", "anthropic-ratelimit-requests-reset"),
+    ("anthropic-ratelimit-tokens-remaining", "anthropic-ratelimit-tokens-reset"),
+    ("anthropic-ratelimit-input-tokens-remaining", "anthropic-ratelimit-input-tokens-reset"),
+    ("anthropic-ratelimit-output-tokens-remaining", "anthropic-ratelimit-output-tokens-reset"),
+];
+
+/// The end of the limit of a subscription.
+const UNIFIED_RESET: &str = "anthropic-ratelimit-unified-reset";
+
+/// Returns when a limit ends: by the standard's header, else by a vendor's, of the limits that are used
+/// up.
+fn reset_of(header: &dyn Fn(&str) -> Option<String>) -> Option<ResetHint> {
+    if let Some(hint) = header(RETRY_AFTER.as_str()).and_then(|value| retry_after(&value)) {
+        return Some(hint);
+    }
+    if let Some(hint) = header(UNIFIED_RESET).and_then(|value| reset_header(&value)) {
+        return Some(hint);
+    }
+    let used_up = LIMITS.iter().filter(|(left, _)| header(left).as_deref() == Some("0"));
+    let mut last = None;
+    for (_, end) in used_up {
+        let hint = reset_header(&header(end)?)?;
+        last = match last {
+            Some(before) => Some(later_hint(before, hint)?),
+            None => Some(hint),
+        };
+    }
+    last
 }
 
 /// Checks whether an address answers, with any reply. It sends neither a key nor a prompt. Without
@@ -182,4 +222,65 @@ fn encryption() -> TlsConfig {
         .root_certs(RootCerts::from(roots))
         .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::ring::default_provider()))
         .build()
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::SignedDuration;
+
+    use super::*;
+
+    // P-401: a server's headers say when its limit ends.
+    #[test]
+    fn headers_say_when_a_limit_ends() {
+        let at = |text: &str| Some(ResetHint::At(text.parse().unwrap()));
+        let after = |seconds| Some(ResetHint::After(SignedDuration::from_secs(seconds)));
+        let unified = ("anthropic-ratelimit-unified-reset", "1767801600");
+        for (headers, expected) in [
+            (&[][..], None),
+            (&[("retry-after", "30"), unified], after(30)),
+            (&[("retry-after", "soon"), unified], at("2026-01-07T16:00:00Z")),
+            (
+                &[
+                    ("x-ratelimit-remaining-requests", "0"),
+                    ("x-ratelimit-reset-requests", "20s"),
+                    ("x-ratelimit-remaining-tokens", "0"),
+                    ("x-ratelimit-reset-tokens", "6m0s"),
+                ],
+                after(360),
+            ),
+            (
+                &[
+                    ("x-ratelimit-remaining-requests", "0"),
+                    ("x-ratelimit-reset-requests", "20s"),
+                    ("x-ratelimit-remaining-tokens", "5"),
+                    ("x-ratelimit-reset-tokens", "6m0s"),
+                ],
+                after(20),
+            ),
+            (
+                &[
+                    ("anthropic-ratelimit-tokens-remaining", "0"),
+                    ("anthropic-ratelimit-tokens-reset", "2026-01-07T16:00:00Z"),
+                ],
+                at("2026-01-07T16:00:00Z"),
+            ),
+            // Of two limits that are used up, one is unknown.
+            (
+                &[
+                    ("x-ratelimit-remaining-requests", "0"),
+                    ("x-ratelimit-reset-requests", "20s"),
+                    ("x-ratelimit-remaining-tokens", "0"),
+                    ("x-ratelimit-reset-tokens", "soon"),
+                ],
+                None,
+            ),
+        ] {
+            let find = |name: &str| {
+                let found = headers.iter().find(|(header, _)| *header == name);
+                found.map(|(_, value)| (*value).to_owned())
+            };
+            assert_eq!(reset_of(&find), expected, "{headers:?}");
+        }
+    }
 }

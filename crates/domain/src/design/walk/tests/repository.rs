@@ -1,7 +1,10 @@
 //! The repository before the prompts of agents without tools.
 
 use super::super::*;
-use super::world::{World, block, synthesis};
+use super::world::{World, block, settings, synthesis};
+use crate::design::discussion::{InterviewDecision, Source};
+use crate::design::event::Chosen;
+use crate::design::outline::SettledScope;
 use crate::design::policy::Policy;
 
 const LEAD: &str = "You have no tools and cannot read files.";
@@ -133,4 +136,35 @@ fn the_feature_and_the_authors_answers_reach_every_phase_that_decides() {
     let seed = interviewed(Policy::Seed).run();
     let update = seed.prompts("chair/update")[0];
     assert!(!update.contains("Exactly ninety minutes"), "the original's prompt: {update}");
+}
+
+// A plan of one agent is compared with a panel's, so both are written from the same.
+#[test]
+fn a_single_pass_gets_what_the_chair_gets_from_outside() {
+    let settings = Settings {
+        brief: Some("THE-BRIEF".to_owned()),
+        pack: Some("THE-PACK".to_owned()),
+        pointers: Some("THE-MAP".to_owned()),
+        documents: vec!["docs/the-feature.md".to_owned()],
+        ..settings()
+    };
+    let decision = InterviewDecision {
+        title: "Storage".to_owned(),
+        question: "Where?".to_owned(),
+        resolution: "THE-ANSWER".to_owned(),
+        source: Source::User,
+    };
+    let scope = SettledScope {
+        feature: "THE-FEATURE".to_owned(),
+        settled: vec![decision],
+        ..SettledScope::default()
+    };
+    let prompt = settings.single_pass_prompt(&scope);
+    for part in ["THE-FEATURE", "THE-ANSWER", "THE-BRIEF", "docs/the-feature.md", "THE-MAP"] {
+        assert!(prompt.contains(part), "{part}: {prompt}");
+    }
+    let agents =
+        settings.agents.clone().map(|_| Chosen { agent: "http:small".to_owned(), model: None });
+    let prompt = Settings { agents, ..settings }.single_pass_prompt(&scope);
+    assert!(prompt.contains("THE-PACK") && !prompt.contains("THE-MAP"), "{prompt}");
 }
