@@ -68,8 +68,8 @@ impl Observer for WorkerObserver {
             Progress::Warning(text) => (WorkerLevel::Warning, text),
             Progress::TelemetryLost(text) => (WorkerLevel::TelemetryLost, text),
             Progress::Hint(text) => (WorkerLevel::Hint, text),
-            // The process that started the worker shows its lanes from the store.
-            Progress::Lane(_) | Progress::LaneOver => return,
+            // The process that started the worker shows its lanes from the store, and no worker waits for a limit.
+            Progress::Lane(_) | Progress::LaneOver | Progress::Waiting(_) => return,
         };
         let source = source.map(str::to_owned);
         WorkerLine::Told { level, source, text: text.clone() }.print(&self.print);
