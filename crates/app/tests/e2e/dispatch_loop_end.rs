@@ -138,8 +138,8 @@ fn a_loop_records_its_verdicts_with_its_task() {
         let shown = project.stdout(&["task", "show", &task, "--json"]);
         let shown: serde_json::Value = serde_json::from_str(&shown).unwrap();
         let deeds = shown["deeds"].as_array().unwrap();
-        let of_role = deeds.iter().filter(|deed| deed["role"] == role);
-        of_role.last().map(|deed| deed["verdict"].as_str().unwrap().to_owned())
+        let last = deeds.iter().rfind(|deed| deed["role"] == role);
+        last.map(|deed| deed["verdict"].as_str().unwrap().to_owned())
     };
     let with_task = ["--write", "--task", &task];
     let capped = run(&project, &[&with_task[..], &["--max", "1"]].concat());

@@ -67,7 +67,7 @@ fn is_unread(project: &Project) -> bool {
     project.stdout(&["inbox", "june"]).contains("please hurry")
 }
 
-// W-21: `claude`, and `/exit` at once: the next session is given the message again.
+// W-21: `claude`, and `/exit` without a prompt: the next session is given the message again.
 #[test]
 fn a_session_that_is_left_without_a_prompt_read_nothing() {
     let project = waiting();
@@ -90,8 +90,8 @@ fn a_session_that_is_left_without_a_prompt_read_nothing() {
     client.leave();
 }
 
-// W-21: a session that waits for its first prompt keeps the message from others; when it is left, it
-// does no more. What it was told at its start is never told it again.
+// W-21: a session that waits for its first prompt keeps the message from others until its user leaves.
+// No later text of the session has the message as new.
 #[test]
 fn a_session_that_waits_for_its_first_prompt_keeps_its_messages() {
     let project = waiting();

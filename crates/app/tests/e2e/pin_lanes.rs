@@ -38,7 +38,9 @@ fn rules_begin_every_prompt_of_a_fan() {
     assert_eq!(fan::answers(&done), ["seen a", "seen b", "seen c"], "{done}");
     let prompts = server.prompts();
     assert_eq!(prompts.len(), 3);
-    prompts.iter().for_each(|prompt| check(prompt));
+    for prompt in &prompts {
+        check(prompt);
+    }
     let project = project.file("more.txt", "d\n");
     fan::fan(&project, &["--lines", "more.txt", "--no-pins"]);
     assert!(server.prompts().iter().all(|prompt| !prompt.contains("Never push")));

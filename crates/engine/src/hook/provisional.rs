@@ -20,7 +20,7 @@ use crate::skill::hash;
 use crate::wake::WakeSources;
 
 /// Tells whether the session may end without a model having seen what this event is answered with. After
-/// a compaction the agent usually goes on at once, with no prompt that would say so.
+/// a compaction the agent usually goes on without a prompt that would say so.
 pub(super) fn is_provisional(heard: &HookEvent<'_>) -> bool {
     heard.hooks.before_prompt.contains(&heard.event) && heard.moment != Moment::Compacted
 }
