@@ -275,7 +275,7 @@ fn note_addressees(
              use `@NAME` in the text or `--to NAME`",
         );
     } else if !wakes(said.hop) {
-        reporter.remark(format!("{}", wake_limit_note(said)));
+        reporter.remark(wake_limit_note(said));
     }
     Ok(())
 }

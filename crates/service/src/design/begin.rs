@@ -275,9 +275,9 @@ fn begin(
     let title = format!("{mark}{}", settings.feature.lines().next().unwrap_or_default());
     let named = request.run_id.as_ref();
     let (id, hold) = begin_new_run(workspace, session, named, random_number, &title)?;
-    let mut held = HeldRun::open(session, workspace, &id, hold)?;
-    held.append(session, Event::Begun(Box::new(settings)))?;
-    course.go(session, workspace, &id, held, front_end)
+    let mut opened = HeldRun::open(session, workspace, &id, hold)?;
+    opened.append(session, Event::Begun(Box::new(settings)))?;
+    course.go(session, workspace, &id, opened, front_end)
 }
 
 /// Records a run under its id, or else under one that no other run has, on any machine.

@@ -31,7 +31,7 @@ pub fn resume_run(
     must_be_design(&run.id)?;
     let hold = hold_run(session, &workspace.store, &run.id)?;
     must_be_sound(&run.id, journal_integrity(&workspace, &run.id)?)?;
-    let held = HeldRun::open(session, &workspace, &run.id, hold)?;
-    must_be_real(&run.id, &Facts::fold(held.events.iter().cloned()))?;
-    course.go(session, &workspace, &run.id, held, front_end)
+    let opened = HeldRun::open(session, &workspace, &run.id, hold)?;
+    must_be_real(&run.id, &Facts::fold(opened.events.iter().cloned()))?;
+    course.go(session, &workspace, &run.id, opened, front_end)
 }

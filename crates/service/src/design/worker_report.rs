@@ -171,7 +171,9 @@ mod tests {
         ];
         let said = printed(|print| {
             let observer = WorkerObserver { print: print.clone() };
-            all.iter().for_each(|progress| observer.observe(Some("codex"), progress));
+            for progress in &all {
+                observer.observe(Some("codex"), progress);
+            }
             observer.observe(None, &Progress::LaneOver);
             print_end(&WorkerResult::gave_up("dirty-tree"), print);
         });

@@ -128,8 +128,8 @@ pub fn decide(
     // Only the process that holds the run writes, so the state stays valid from here on.
     let hold = hold_run(session, &workspace.store, &run.id)?;
     must_be_sound(&run.id, journal_integrity(&workspace, &run.id)?)?;
-    let mut held = HeldRun::open(session, &workspace, &run.id, hold)?;
-    let facts = Facts::fold(held.events.iter().cloned());
+    let mut opened = HeldRun::open(session, &workspace, &run.id, hold)?;
+    let facts = Facts::fold(opened.events.iter().cloned());
     if RunKind::of_facts(&facts) == RunKind::Rehearsal {
         return Err(Failure::new(ErrorClass::Refused, DecisionError::Rehearsal(run.id))
             .hint("plan a feature with your agents: `convoke design \"FEATURE\"`")
@@ -145,12 +145,12 @@ pub fn decide(
     if let Some(earlier) = matter.ruling.as_ref().filter(|_| matter.is_pending) {
         said = format!("{said}\n{}", earlier.changed_to(&ruling));
     }
-    held.append(session, Event::Decided(ruling))?;
+    opened.append(session, Event::Decided(ruling))?;
     workspace.store.mark_run(&run.id, RunState::Stopped, session.now()).map_err(refused)?;
     let reporter = session.reporter();
     reporter.say(said);
     if is_at_its_end(&progress) {
-        let ended = course.go(session, &workspace, &run.id, held, front_end)?;
+        let ended = course.go(session, &workspace, &run.id, opened, front_end)?;
         return Ok(DecisionOutcome::Acted(Box::new(ended)));
     }
     reporter.remark("the run has not ended; it acts on the decision later");
