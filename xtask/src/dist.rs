@@ -130,11 +130,11 @@ fn of_target(
     packages: &Path,
 ) -> Result<Vec<Made>, Error> {
     let mut programs = Vec::new();
-    let build = || match &request.built {
+    let provide = || match &request.built {
         Some(folder) => build::stripped(target, folder),
         None => build::build(target),
     };
-    let took = stopwatch(|| build().map(|built| programs = built))?;
+    let took = stopwatch(|| provide().map(|built| programs = built))?;
     let built = programs.iter().map(|path| Made { path: path.clone(), took });
     let mut made: Vec<_> = built.collect();
     made.extend(pack(request, project, target, programs, packages)?);

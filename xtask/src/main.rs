@@ -286,12 +286,14 @@ mod tests {
         for step in steps.map(|rest| rest.lines().next().unwrap_or_default()) {
             let words = step.split("${{").next().unwrap_or_default().split_whitespace();
             let words: Vec<_> = ["xtask"].into_iter().chain(words).collect();
-            match Cli::try_parse_from(&words).unwrap().chore {
-                Chore::Audit { no_advisories: false } => names.push("audit"),
-                Chore::Book => names.push("book"),
-                Chore::Dist { check: true, .. } => names.push("dist"),
-                _ => panic!("a release does not need `{step}`"),
-            }
+            let chore = Cli::try_parse_from(&words).unwrap().chore;
+            let known = [
+                ("audit", matches!(chore, Chore::Audit { no_advisories: false })),
+                ("book", matches!(chore, Chore::Book)),
+                ("dist", matches!(chore, Chore::Dist { check: true, .. })),
+            ];
+            let name = known.iter().find(|(_, is_it)| *is_it).map(|(name, _)| *name);
+            names.push(name.unwrap_or_else(|| panic!("a release does not need `{step}`")));
         }
         assert_eq!(names, ["audit", "book", "dist"]);
     }

@@ -147,8 +147,8 @@ fn designed(bins: &[PathBuf; 2]) -> Result<String, Error> {
         .write(&format!("project/{PLAN}"), "# Login\n\n### Task 1: Model\nStore codes.\n")?;
     reader.commands(&format!("convoke task import {PLAN}\nconvoke hooks install claude"))?;
     design::play_rehearsal(&reader.server)?;
-    let lines = commands_below(&fs::read_to_string(root().join(README))?, "**A plan by several");
-    let (commit, ask) = lines.split_once("convoke design ").ok_or("the README has no design")?;
+    let part = commands_below(&fs::read_to_string(root().join(README))?, "**A plan by several");
+    let (commit, ask) = part.split_once("convoke design ").ok_or("the README has no design")?;
     let ask = format!("convoke design {ask}");
     let line = ask.lines().next().unwrap_or_default();
     let refused = reader.run(line)?;
@@ -161,8 +161,8 @@ fn designed(bins: &[PathBuf; 2]) -> Result<String, Error> {
     let agents: Vec<_> = ["codex", "claude"]
         .into_iter()
         .filter(|agent| {
-            let mut lanes = shown["lanes"].as_array().into_iter().flatten();
-            lanes.any(|lane| lane["agent"] == *agent && lane["status"] == "OK")
+            let mut listed = shown["lanes"].as_array().into_iter().flatten();
+            listed.any(|lane| lane["agent"] == *agent && lane["status"] == "OK")
         })
         .collect();
     let tasks = reader.commands("convoke task list")?;
