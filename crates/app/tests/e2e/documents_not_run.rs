@@ -39,7 +39,7 @@ const fn not_run(
 }
 
 /// Every command of a `sh` block that the tests do not run as it is written, in the order of the documents.
-pub(crate) const NOT_RUN: [NotRun; 20] = [
+pub(crate) const NOT_RUN: [NotRun; 22] = [
     not_run("README.md", "convoke init", Obstacle::Prompts, None),
     not_run(
         "README.md",
@@ -141,6 +141,19 @@ pub(crate) const NOT_RUN: [NotRun; 20] = [
         "ask-many.md",
         "convoke fan \"How risky is it to follow {{item}}?\" --files '**/*.md' --schema risk.json \
          --agent claude > risks.jsonl",
+        Obstacle::NeedsAgent,
+        None,
+    ),
+    not_run(
+        "outlive-limits.md",
+        "convoke lane run --agent claude --park \"Which function parses dates?\"",
+        Obstacle::NeedsAgent,
+        None,
+    ),
+    not_run(
+        "outlive-limits.md",
+        "convoke fan \"What does {{item}} promise?\" --files '**/*.md' --agent claude --park \
+         > answers.jsonl",
         Obstacle::NeedsAgent,
         None,
     ),
