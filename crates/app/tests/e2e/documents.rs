@@ -284,6 +284,11 @@ fn the_guide_to_fan_outs_can_be_followed() {
 }
 
 #[test]
+fn the_guide_to_limits_can_be_followed() {
+    follow(&guide("outlive-limits.md"));
+}
+
+#[test]
 fn the_guide_to_the_dashboard_can_be_followed() {
     follow(&guide("see-your-agents.md"));
 }

@@ -32,7 +32,7 @@ const fn not_run(document: &'static str, command: &'static str, obstacle: Obstac
 }
 
 /// Every command of a `sh` block that the tests do not run as it is written, in the order of the documents.
-pub(crate) const NOT_RUN: [NotRun; 20] = [
+pub(crate) const NOT_RUN: [NotRun; 22] = [
     not_run("README.md", "convoke init", Obstacle::Prompts),
     not_run(
         "README.md",
@@ -116,6 +116,17 @@ pub(crate) const NOT_RUN: [NotRun; 20] = [
         "ask-many.md",
         "convoke fan \"How risky is it to follow {{item}}?\" --files '**/*.md' --schema risk.json \
          --agent claude > risks.jsonl",
+        Obstacle::NeedsAgent,
+    ),
+    not_run(
+        "outlive-limits.md",
+        "convoke lane run --agent claude --park \"Which function parses dates?\"",
+        Obstacle::NeedsAgent,
+    ),
+    not_run(
+        "outlive-limits.md",
+        "convoke fan \"What does {{item}} promise?\" --files '**/*.md' --agent claude --park \
+         > answers.jsonl",
         Obstacle::NeedsAgent,
     ),
 ];

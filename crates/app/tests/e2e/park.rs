@@ -1,6 +1,6 @@
 //! `--park`: what a limit stopped goes on when the limit ends.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -205,7 +205,11 @@ fn a_parked_fan_out_outlives_its_process() {
         let shown = project.stdout(&["show", &run]);
         assert!(shown.contains("parked until"), "{shown}");
         project.shell(&format!("kill {signal} {}", child.id()), "");
+        let mut stdout = child.stdout.take().unwrap();
         assert_eq!(child.wait().unwrap().code(), code);
+        let mut results = String::new();
+        stdout.read_to_string(&mut results).unwrap();
+        assert_eq!(results.contains("seen a"), code.is_some(), "{results}");
         let hint = format!("convoke resume {run} --park; the limit ends at");
         let told = messages.lines().any(|line| line.unwrap().contains(&hint));
         assert_eq!(told, code.is_some());

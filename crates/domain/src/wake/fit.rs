@@ -522,7 +522,7 @@ The spec review passed. You should:
     fn sections_that_are_not_surely_the_tasks_are_not_left_out_in_silence() {
         let roots = grown("1 - 1 a in_progress Task 1: A");
         let mut facts = facts(&roots, WakeProfile::Orchestrator, "## Task 1: B\n## Task 1: C\n");
-        facts.skill.forms = Arc::new(Forms::new(&"Obey this rule.\n".repeat(500)));
+        facts.skill.forms = Arc::new(Forms::new("Obey this rule.\n".repeat(500)));
         let mut shown = 0;
         for budget in 100..400 {
             let text = rendered(&facts, budget).text;

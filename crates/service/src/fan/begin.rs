@@ -17,6 +17,7 @@ use convoke_store::journal::Integrity;
 use super::error::FanError;
 use super::listing::{Listing, list_items, parse_template};
 use super::report::FanReport;
+use super::results::result_line;
 use super::work::{Course, FanPart, go};
 use super::{FanFrontEnd, FanRequest, FanStart, FanWork, open_fan_journal};
 use crate::agents::first_usable_agent;
@@ -245,12 +246,29 @@ fn work<'a>(
             let end = shown_reset(until);
             let hint = format!("convoke resume {run} --park; the limit ends at {end}");
             session.reporter().hint(hint);
+            show_rest(course, part.shown, front_end)?;
             return Ok(FanReport { class: Some(ErrorClass::Interrupted), ..report });
         }
         must_be_on(session, run, journal_commit(workspace, run)?)?;
         shown = part.shown;
         journal = open_fan_journal(workspace, run)?;
     }
+}
+
+/// Shows the results that a stopped wait held up.
+fn show_rest(
+    course: &Course<'_>,
+    shown: usize,
+    front_end: &mut dyn FanFrontEnd,
+) -> Result<(), Failure> {
+    let Course { workspace, run, .. } = *course;
+    let journal = open_fan_journal(workspace, run)?;
+    for place in shown..journal.record().items().len() {
+        if let Some(line) = result_line(&*workspace.store, run, journal.record(), place)? {
+            front_end.result(&line)?;
+        }
+    }
+    Ok(())
 }
 
 fn journal_commit(workspace: &Workspace, run: &RunId) -> Result<Option<String>, Failure> {

@@ -6,6 +6,7 @@ use convoke_domain::lane::ledger::Sum;
 use convoke_domain::run::{RunId, RunState};
 use convoke_domain::tree::{TreeStatus, TreeVerdict};
 use convoke_store::lane::LaneQuery;
+use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -23,6 +24,17 @@ pub(super) enum FanEnding {
     Settled,
     /// It stopped early.
     Stopped(FanStop),
+}
+
+impl FanEnding {
+    /// Returns until when the run waits. The user sees what a reader changed before Convoke asks for more.
+    pub(super) fn parked_until(&self, verdict: Option<&TreeVerdict>) -> Option<Timestamp> {
+        let is_dirty = verdict.is_some_and(|verdict| verdict.status == TreeStatus::Dirty);
+        match self {
+            Self::Stopped(FanStop::Parked { until, .. }) if !is_dirty => Some(*until),
+            Self::Stopped(_) | Self::Settled => None,
+        }
+    }
 }
 
 /// One result: a line of a fan-out's output.

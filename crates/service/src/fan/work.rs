@@ -13,7 +13,7 @@ use convoke_domain::fan::stop::FanStop;
 use convoke_domain::lane::event::Usage;
 use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_domain::run::{RunId, RunState};
-use convoke_domain::tree::{TreeStatus, TreeVerdict};
+use convoke_domain::tree::TreeVerdict;
 use convoke_engine::client::Rights;
 use convoke_engine::fan::journal::FanJournal;
 use convoke_engine::lane::agent_ref::AgentRef;
@@ -253,7 +253,7 @@ impl Desk<'_, '_> {
         let verdict = terms.judge(outcome, resets_at, session.now());
         match (verdict, &mut self.stop) {
             (ParkVerdict::Until(at), Some(FanStop::Parked { until, .. })) => {
-                *until = at.max(*until)
+                *until = at.max(*until);
             }
             (ParkVerdict::Until(until), stop @ None) => {
                 *stop = Some(FanStop::Parked { until, why: why.to_owned() });
@@ -281,7 +281,10 @@ impl Desk<'_, '_> {
         } else {
             return;
         };
-        self.stop.get_or_insert(stop);
+        // What ends the run for good counts more than a wait.
+        if matches!(self.stop, None | Some(FanStop::Parked { .. })) {
+            self.stop = Some(stop);
+        }
     }
 
     fn count_usage(&mut self, usage: Option<Usage>) {
@@ -344,7 +347,7 @@ impl Desk<'_, '_> {
         }
         self.journal.mark(state, session.now()).map_err(refused)?;
         worked?;
-        let parked = parked_until(&ending, verdict);
+        let parked = ending.parked_until(verdict);
         if parked.is_none() {
             for place in self.shown..self.journal.record().items().len() {
                 self.show_one(place)?;
@@ -353,15 +356,6 @@ impl Desk<'_, '_> {
         let report = FanReport::new(workspace, run, self.journal.record(), state)?;
         let report = report.ended(&ending, self.counts, verdict);
         Ok(FanPart { report, shown: self.shown, parked })
-    }
-}
-
-/// Returns until when the run waits. The user sees what a reader changed before Convoke asks for more.
-fn parked_until(ending: &FanEnding, verdict: Option<&TreeVerdict>) -> Option<Timestamp> {
-    let is_dirty = verdict.is_some_and(|verdict| verdict.status == TreeStatus::Dirty);
-    match ending {
-        FanEnding::Stopped(FanStop::Parked { until, .. }) if !is_dirty => Some(*until),
-        FanEnding::Stopped(_) | FanEnding::Settled => None,
     }
 }
 

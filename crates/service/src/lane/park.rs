@@ -125,13 +125,11 @@ pub(crate) fn reset_time(transcript: &LaneTranscript, now: Timestamp) -> Option<
         return None;
     }
     let failure = transcript.output.failure().or(transcript.output.trouble.as_ref())?;
-    match failure.reset {
-        Some(hint) => reset_of_hint(hint, now),
-        None => {
-            let clock = ResetClock { now: now.to_zoned(own_zone()), zone: &zone_named };
-            reset_in_words(&failure.message, &clock)
-        }
+    if let Some(hint) = failure.reset {
+        return reset_of_hint(hint, now);
     }
+    let clock = ResetClock { now: now.to_zoned(own_zone()), zone: &zone_named };
+    reset_in_words(&failure.message, &clock)
 }
 
 /// Returns a time as people of this machine read it.

@@ -1,3 +1,5 @@
+//! What clients, servers and strangers write about the end of a limit.
+
 use proptest::prelude::*;
 
 use super::*;
