@@ -21,6 +21,7 @@ use serde::Serialize;
 
 pub use self::answer::{AnsweredRunReport, answer_question, answer_run, rule_run};
 use self::folder::{Claim, Folders, NewRun};
+pub(crate) use self::inherited::GivenAway;
 pub use self::outcome::{RunOutputReport, run_output};
 pub use self::progress::{
     RunProgressReport, RunQuestionReport, RunSeatReport, RunSpentReport, run_mark, run_progress,
