@@ -100,8 +100,7 @@ pub fn start_run(
     request.work.check(session)?;
     let folders = Folders::of(session)?;
     // Two calls in parallel must neither start a run twice nor give the same budget away twice.
-    let _lock = folders.lock_starts()?;
-    folders.remove_expired(session.now());
+    let lock = folders.lock_starts()?;
     let mut new = NewRun::of(session, key, &request.work, request.budget.as_ref());
     let claim = if let Some(claim) = folders.known(&new)? {
         claim
@@ -130,6 +129,7 @@ pub fn start_run(
         let words = request.work.words(&session.project, &run, budget.as_ref());
         work::start(session, &kept, &words)?;
     }
+    drop(lock);
     Ok(StartedRunReport {
         run: run.to_string(),
         kind: request.work.kind(),
