@@ -133,16 +133,16 @@ pub(crate) mod tests {
             let mut held = Vec::new();
             for _ in 0..MOST_CALLS {
                 let (release, released) = channel::<()>();
-                let (began, begun) = tokio::sync::oneshot::channel();
+                let (tell_start, started) = tokio::sync::oneshot::channel();
                 let (limits, desk) = (self.clone(), desk.clone());
                 tokio::spawn(async move {
                     let wait = move |_: &Desk| {
-                        began.send(()).ok();
+                        tell_start.send(()).ok();
                         released.recv_timeout(DEADLINE).ok();
                     };
                     limits.work(&desk, wait).await.ok();
                 });
-                begun.await.unwrap();
+                started.await.unwrap();
                 held.push(release);
             }
             held
