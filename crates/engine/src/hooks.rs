@@ -71,6 +71,12 @@ pub enum SettingsError {
         /// The table.
         place: &'static str,
     },
+    /// Its client waits for its servers anyway.
+    #[error("{client} waits for its MCP servers by itself")]
+    WaitsAnyway {
+        /// The client that was named.
+        client: Client,
+    },
     /// Its client takes no MCP server from Convoke.
     #[error("Convoke does not know where {client} lists MCP servers")]
     NoServers {

@@ -16,8 +16,8 @@ const MAX_BYTES: u64 = 64 * 1024;
 /// The time between two attempts to take a lock.
 const STEP: Duration = Duration::from_millis(10);
 
-/// How often Convoke tries to take a lock that it waits for: for ten seconds.
-const TRIES: u32 = 1000;
+/// How long Convoke waits for a lock, unless its caller is in more of a hurry.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A held lock. The system releases it at any end of the process.
 #[derive(Debug)]
@@ -68,7 +68,13 @@ impl Lock {
 
     /// Takes a lock as [`Lock::take`] does, after waiting some seconds for its holder.
     pub fn wait(path: &Path, holder: &str) -> Result<Self, LockError> {
-        for _ in 1..TRIES {
+        Self::wait_for(path, holder, PATIENCE)
+    }
+
+    /// Takes a lock as [`Lock::take`] does, after waiting at most so long for its holder.
+    pub fn wait_for(path: &Path, holder: &str, patience: Duration) -> Result<Self, LockError> {
+        let tries = patience.as_millis() / STEP.as_millis();
+        for _ in 1..tries {
             match Self::take(path, holder) {
                 Err(LockError::Held { .. }) => thread::sleep(STEP),
                 taken => return taken,

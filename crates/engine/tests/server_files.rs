@@ -8,13 +8,17 @@ use std::fs;
 use std::path::Path;
 
 use convoke_domain::client::Client;
-use convoke_engine::hooks::FormerFile;
 use convoke_engine::hooks::server_entry::{
-    ServerEntry, find_server, put_server, server_trace, take_server,
+    ServerEntry, ServerNeed, find_server, put_server as put_server_as, server_trace, take_server,
 };
+use convoke_engine::hooks::{FormerFile, SettingsError};
 use proptest::prelude::*;
 
 const OWN: &str = "convoke";
+
+fn put_server(text: Option<&str>, client: Client, program: &str) -> Result<String, SettingsError> {
+    put_server_as(text, client, program, ServerNeed::Optional)
+}
 
 fn read(folder: &str) -> Vec<(String, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder);

@@ -43,8 +43,8 @@ const LONGEST_NAME: usize = 4096;
 /// The longest text of a person or an agent, in bytes.
 const LONGEST_PROSE: usize = 1024 * 1024;
 
-/// The most texts in a list.
-const MOST_TEXTS: usize = 1000;
+/// The most texts in a list: a model that wants more documents names their folder.
+const MOST_TEXTS: usize = 100;
 
 /// The arguments of one call, checked.
 #[derive(Debug, Clone)]

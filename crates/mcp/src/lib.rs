@@ -6,6 +6,7 @@
 //! facts. All state is in the store and in files, because clients end and start servers as they like.
 
 pub mod arguments;
+mod calls;
 pub mod catalog;
 mod http;
 mod lines;

@@ -16,7 +16,6 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::{Value, json};
-use tokio::task::spawn_blocking;
 
 use crate::catalog::ToolName;
 use crate::reply::Reply;
@@ -94,8 +93,7 @@ pub(crate) async fn ask(
         declined.add(mark);
         return Asked::Nothing;
     };
-    let desk = desk.clone();
-    let taken = spawn_blocking(move || run::answer(&desk, &run, &answer)).await;
+    let taken = desk.work(move |desk| run::answer(desk, &run, &answer)).await;
     match taken {
         Ok(Ok(reply)) => Asked::Answered(Box::new(reply)),
         Ok(Err(failure)) => Asked::Answered(Box::new(Reply::failed(&failure))),
@@ -117,8 +115,8 @@ fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
 }
 
 async fn pending(desk: &Desk, run: &RunId) -> Option<RunQuestionReport> {
-    let (session, run) = (desk.session.clone(), run.clone());
-    let found = spawn_blocking(move || run_progress(&session, &run)).await;
+    let run = run.clone();
+    let found = desk.work(move |desk| run_progress(&desk.session, &run)).await;
     found.ok()?.ok()?.question
 }
 

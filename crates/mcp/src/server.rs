@@ -13,27 +13,24 @@ use convoke_service::settings::mcp::settings;
 use convoke_service::task::{TaskDesk, TaskPlace, task_progress};
 use convoke_service::workspace::acting_agent;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest, CustomResult,
-    GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
+    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, GetPromptRequestParams,
+    GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
+    ReadResourceResponse, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler, serve_server};
 use tokio::io::duplex;
-use tokio::task::spawn_blocking;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::Instant;
 
 use crate::arguments::Arguments;
+use crate::calls::{BLOCKING_THREADS, CallError, CallLimits, bounded};
 use crate::catalog::ToolName;
 use crate::question::{self, Asked, Declined};
 use crate::reply::Reply;
 use crate::tools::wake::WakeMemory;
 use crate::tools::{self, Desk, status};
 use crate::{lines, prompts, resources};
-
-/// How many calls are worked on in parallel; others wait.
-const MOST_CALLS: usize = 8;
 
 /// How many bytes of a client's lines may wait, in bytes.
 const PIPE: usize = 64 * 1024;
@@ -50,20 +47,6 @@ enum ServeError {
     Handshake(String),
 }
 
-#[derive(Debug, thiserror::Error)]
-enum CallError {
-    #[error("there is no tool `{0}`")]
-    Unknown(String),
-    #[error("the user has switched `{0}` off")]
-    Off(&'static str),
-    #[error("the tool broke off; this is a bug in Convoke")]
-    Broken,
-    #[error("the client cancelled the call")]
-    Cancelled,
-    #[error("the call took longer than {} seconds; call it again", status::LONGEST.as_secs())]
-    Slow,
-}
-
 /// The server of one client.
 #[derive(Clone)]
 pub struct Server {
@@ -73,6 +56,7 @@ pub struct Server {
     instructions: Arc<str>,
     memory: Arc<WakeMemory>,
     declined: Arc<Declined>,
+    limits: CallLimits,
 }
 
 /// The two ends of a client: pipes, or sockets, as some clients use them.
@@ -99,7 +83,7 @@ pub fn serve(session: &Session, streams: ClientStreams) -> Result<(), Failure> {
 pub(crate) fn run(server: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
-        .max_blocking_threads(MOST_CALLS)
+        .max_blocking_threads(BLOCKING_THREADS)
         .build()
         .map_err(|error| Failure::new(ErrorClass::Prerequisite, ServeError::Runtime(error)))?;
     let outcome = runtime.block_on(server);
@@ -138,7 +122,8 @@ impl Server {
         let instructions = if is_closed { IN_LANE.to_owned() } else { told(&session, &agent) };
         let (instructions, memory, declined) =
             (instructions.into(), Arc::default(), Arc::default());
-        Ok(Self { session, agent, tools, instructions, memory, declined })
+        let limits = CallLimits::default();
+        Ok(Self { session, agent, tools, instructions, memory, declined, limits })
     }
 
     async fn serve_streams(self, streams: ClientStreams) -> Result<(), Failure> {
@@ -172,7 +157,8 @@ impl Server {
             tool.writes().is_none_or(allows)
         };
         let tools = self.tools.iter().copied().filter(is_allowed).collect();
-        Desk::new(session, self.agent.clone(), tools, self.memory.clone())
+        let (agent, memory) = (self.agent.clone(), self.memory.clone());
+        Desk::new(session, agent, tools, memory, self.limits.clone())
     }
 
     fn find(tools: &[ToolName], name: &str) -> Result<ToolName, Failure> {
@@ -180,12 +166,12 @@ impl Server {
         match ToolName::parse(name) {
             Some(tool) if tools.contains(&tool) => Ok(tool),
             Some(tool) => {
-                let failure = Failure::new(ErrorClass::Refused, CallError::Off(tool.name()));
+                let failure = CallError::Off(tool.name()).into_failure();
                 Err(failure.hint("the setting `mcp.allow` lists the tools that change something"))
             }
             None => {
                 let shown = name.chars().take(60).collect();
-                let failure = Failure::new(ErrorClass::Usage, CallError::Unknown(shown));
+                let failure = CallError::Unknown(shown).into_failure();
                 Err(failure.maybe_hint(did_you_mean(name, offered)))
             }
         }
@@ -196,9 +182,23 @@ impl Server {
         request: CallToolRequestParams,
         context: &RequestContext<RoleServer>,
     ) -> CallToolResponse {
-        let end = Instant::now() + status::LONGEST;
+        let end = self.limits.end();
         let cancelled = context.ct.clone();
         let desk = self.desk().cancelled_by(Arc::new(move || cancelled.is_cancelled()));
+        // Every request of the library's is as large as its largest kind.
+        let answer = Box::pin(self.answer(&desk, request, context, end));
+        let answered = bounded(&desk.session.cancel(), context.ct.cancelled(), end, answer).await;
+        let failed = |error: CallError| Reply::failed(&error.into_failure()).finish(None).into();
+        answered.unwrap_or_else(failed)
+    }
+
+    async fn answer(
+        &self,
+        desk: &Desk,
+        request: CallToolRequestParams,
+        context: &RequestContext<RoleServer>,
+        end: Instant,
+    ) -> Result<CallToolResponse, CallError> {
         let given = request.arguments.clone().unwrap_or_default();
         let read = Self::find(&desk.tools, &request.name)
             .and_then(|tool| Arguments::read(tool, given).map(|read| (tool, read)));
@@ -206,21 +206,31 @@ impl Server {
             Ok(read) => read,
             Err(failure) => {
                 let failed = move |desk: &Desk| desk.finish(Reply::failed(&failure));
-                return work(desk, context.ct.cancelled(), end, failed).await.into();
+                return desk.work(failed).await.map(Into::into);
             }
         };
         if tool == ToolName::RunStatus {
-            match self.status(&desk, &arguments, &request, context, end - status::RESERVE).await {
+            match self.status(desk, &arguments, &request, context, end - status::RESERVE).await {
                 Asked::Nothing => {}
                 Asked::Answered(reply) => {
-                    let finish = |desk: &Desk| desk.finish(*reply);
-                    return work(desk, context.ct.cancelled(), end, finish).await.into();
+                    return desk.work(|desk| desk.finish(*reply)).await.map(Into::into);
                 }
-                Asked::Needed(input) => return (*input).into(),
+                Asked::Needed(input) => return Ok((*input).into()),
             }
         }
-        let call = move |desk: &Desk| tools::call(desk, tool, &arguments);
-        work(desk, context.ct.cancelled(), end, call).await.into()
+        desk.work(move |desk| tools::call(desk, tool, &arguments)).await.map(Into::into)
+    }
+
+    /// Answers a request that is no call of a tool, within the same bounds.
+    async fn look_up<T: Send + 'static>(
+        &self,
+        context: &RequestContext<RoleServer>,
+        look_up: impl FnOnce(&Desk) -> T + Send + 'static,
+    ) -> Result<T, ErrorData> {
+        let desk = self.desk();
+        let (stop, end) = (desk.session.cancel(), self.limits.end());
+        let found = bounded(&stop, context.ct.cancelled(), end, desk.work(look_up)).await;
+        found.map_err(|error| ErrorData::internal_error(error.to_string(), None))
     }
 
     /// Waits for a run to change, and asks the person what it waits for, until the latest time.
@@ -243,32 +253,6 @@ impl Server {
         let left = latest.saturating_duration_since(Instant::now());
         question::ask(desk, run, &self.declined, request, context, left).await
     }
-}
-
-/// Does blocking work where it does not keep the runtime from other requests, and stops it when its
-/// client cancels the call or when it takes too long for any client. What it started in the background
-/// goes on.
-async fn work(
-    desk: Desk,
-    cancelled: impl Future<Output = ()>,
-    end: Instant,
-    work: impl FnOnce(&Desk) -> CallToolResult + Send + 'static,
-) -> CallToolResult {
-    let stop = desk.session.cancel();
-    let error = tokio::select! {
-        done = spawn_blocking(move || work(&desk)) => match done {
-            Ok(result) => return result,
-            Err(_broken) => CallError::Broken,
-        },
-        () = cancelled => CallError::Cancelled,
-        () = sleep_until(end) => CallError::Slow,
-    };
-    stop.cancel();
-    let class = match error {
-        CallError::Cancelled | CallError::Slow => ErrorClass::Interrupted,
-        CallError::Unknown(_) | CallError::Off(_) | CallError::Broken => ErrorClass::Bug,
-    };
-    Reply::failed(&Failure::new(class, error)).finish(None)
 }
 
 /// Returns the one paragraph that every client gives its model.
@@ -322,10 +306,9 @@ impl ServerHandler for Server {
     async fn list_resources(
         &self,
         _request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let desk = self.desk();
-        let listed = spawn_blocking(move || resources::list(&desk)).await.unwrap_or_default();
+        let listed = self.look_up(&context, resources::list).await?;
         Ok(ListResourcesResult::with_all_items(listed))
     }
 
@@ -340,12 +323,10 @@ impl ServerHandler for Server {
     async fn read_resource(
         &self,
         request: ReadResourceRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let desk = self.desk();
-        let read = spawn_blocking(move || resources::read(&desk, &request.uri)).await;
-        let broken = |_| ErrorData::internal_error(CallError::Broken.to_string(), None);
-        read.map_err(broken)?.map(Into::into)
+        let read = move |desk: &Desk| resources::read(desk, &request.uri);
+        self.look_up(&context, read).await?.map(Into::into)
     }
 
     async fn on_custom_request(
@@ -367,65 +348,94 @@ impl ServerHandler for Server {
     async fn get_prompt(
         &self,
         request: GetPromptRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let desk = self.desk();
-        let made = spawn_blocking(move || prompts::get(&desk, &request)).await;
-        let broken = |_| ErrorData::internal_error(CallError::Broken.to_string(), None);
-        made.map_err(broken)?.map(Into::into)
+        let make = move |desk: &Desk| prompts::get(desk, &request);
+        self.look_up(&context, make).await?.map(Into::into)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::future::{pending, ready};
-    use std::path::PathBuf;
-    use std::sync::mpsc::channel;
+    use std::io::{BufRead, BufReader, Write};
+    use std::os::fd::OwnedFd;
+    use std::os::unix::net::UnixStream;
+    use std::thread;
 
-    use convoke_service::environment::Environment;
+    use serde_json::{Value, json};
     use tempfile::TempDir;
 
     use super::*;
+    use crate::calls::tests::{DEADLINE, test_desk, test_session};
 
-    /// Only work that is never stopped waits so long.
-    const DEADLINE: Duration = Duration::from_mins(1);
-
-    /// Does work that ends when it is stopped, and returns the result and whether it was.
-    fn stopped_work(cancelled: impl Future<Output = ()>, end: Duration) -> (String, bool) {
+    /// Starts a server whose places are all taken, sends it requests, and returns the answers by id.
+    fn ask_busy_server(longest: Duration, requests: &[Value]) -> Vec<Value> {
         let folder = TempDir::new().unwrap();
-        let variables = [("HOME".into(), folder.path().into())];
-        let environment = Environment::new(variables, None, PathBuf::new());
-        let session = Session::new(folder.path().to_owned(), environment);
-        let stop = CallerInterruption::new(session.cancel().child());
-        let session = Session { interruption: Arc::new(stop), ..session };
-        let agent = AgentName::parse("june").unwrap();
-        let desk = Desk::new(session, agent, Arc::new([]), Arc::default());
-        let (ended, was_stopped) = channel();
-        let until_stopped = move |desk: &Desk| {
-            let (stop, stopped) = channel();
-            let _watch = desk.session.cancel().watch(move || {
-                stop.send(()).ok();
-            });
-            ended.send(stopped.recv_timeout(DEADLINE).is_ok()).ok();
-            Reply::default().finish(None)
-        };
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let end = Instant::now() + end;
-        let result = runtime.block_on(work(desk, cancelled, end, until_stopped));
-        (format!("{result:?}"), was_stopped.recv_timeout(DEADLINE).unwrap())
+        let limits = CallLimits::of(longest);
+        let server =
+            Server { limits: limits.clone(), ..Server::new(&test_session(&folder)).unwrap() };
+        let (mut ours, theirs) = UnixStream::pair().unwrap();
+        let input = File::from(OwnedFd::from(theirs.try_clone().unwrap()));
+        let streams = ClientStreams { input, output: File::from(OwnedFd::from(theirs)) };
+        let desk = test_desk(&folder);
+        let serving = thread::spawn(move || {
+            run(async {
+                let held = limits.fill(&desk).await;
+                let ended = server.serve_streams(streams).await;
+                drop(held);
+                ended
+            })
+        });
+        ours.set_read_timeout(Some(DEADLINE)).unwrap();
+        let hello = json!({
+            "protocolVersion": "2025-06-18", "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"},
+        });
+        let hello = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello});
+        let begun = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+        for message in [&hello, &begun].into_iter().chain(requests) {
+            writeln!(ours, "{message}").unwrap();
+        }
+        let mut lines = BufReader::new(ours.try_clone().unwrap()).lines();
+        let mut answers: Vec<Value> = (0..=requests.len())
+            .map(|_| serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap())
+            .collect();
+        answers.sort_by_key(|answer| answer["id"].as_i64());
+        ours.shutdown(std::net::Shutdown::Both).unwrap();
+        serving.join().unwrap().unwrap();
+        answers.split_off(1)
+    }
+
+    fn request(id: i64, method: &str, params: &Value) -> Value {
+        json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
     }
 
     #[test]
-    fn work_that_its_client_cancels_is_stopped() {
-        let (result, was_stopped) = stopped_work(ready(()), 2 * DEADLINE);
-        assert!(result.contains("the client cancelled the call"), "{result}");
-        assert!(was_stopped);
+    fn a_server_whose_places_are_all_taken_still_hears_its_client() {
+        let answers = ask_busy_server(DEADLINE, &[request(1, "tools/list", &json!({}))]);
+        assert_eq!(answers[0]["result"]["tools"].as_array().unwrap().len(), 8);
     }
 
     #[test]
-    fn work_that_takes_too_long_is_stopped() {
-        let (result, was_stopped) = stopped_work(pending(), Duration::ZERO);
-        assert!(result.contains("the call took longer than 45 seconds; call it again"), "{result}");
-        assert!(was_stopped);
+    fn every_request_ends_in_time() {
+        let run = "20200101-000000-00000";
+        let wait = json!({"name": "run_status", "arguments": {"run": run, "wait_s": 45}});
+        let unknown = json!({"name": "run_statu", "arguments": {}});
+        let tasks = json!({"name": "tasks", "arguments": {}});
+        let plan = json!({"uri": format!("convoke://run/{run}/plan")});
+        let answers = ask_busy_server(
+            Duration::from_millis(20),
+            &[
+                request(1, "tools/call", &wait),
+                request(2, "tools/call", &unknown),
+                request(3, "tools/call", &tasks),
+                request(4, "resources/read", &plan),
+                request(5, "resources/list", &json!({})),
+                request(6, "prompts/get", &json!({"name": "wake"})),
+            ],
+        );
+        for answer in answers {
+            assert!(answer.to_string().contains("the call took longer than"), "{answer}");
+        }
     }
 }

@@ -20,6 +20,7 @@ use rmcp::model::CallToolResult;
 
 use self::wake::WakeMemory;
 use crate::arguments::{ArgumentError, Arguments};
+use crate::calls::{CallError, CallLimits};
 use crate::catalog::ToolName;
 use crate::observer::Notes;
 use crate::reply::Reply;
@@ -34,6 +35,8 @@ pub(crate) struct Desk {
     pub(crate) tools: Arc<[ToolName]>,
     /// The wake-ups whose pages are being read.
     pub(crate) memory: Arc<WakeMemory>,
+    /// What bounds the call's work.
+    pub(crate) limits: CallLimits,
     /// Tells whether the client has cancelled the call.
     cancelled: Arc<dyn Fn() -> bool + Send + Sync>,
     notes: Arc<Notes>,
@@ -66,10 +69,11 @@ impl Desk {
         agent: AgentName,
         tools: Arc<[ToolName]>,
         memory: Arc<WakeMemory>,
+        limits: CallLimits,
     ) -> Self {
         let notes = Arc::new(Notes::default());
         let session = session.observed_by(notes.clone());
-        Self { session, agent, tools, memory, cancelled: Arc::new(|| false), notes }
+        Self { session, agent, tools, memory, limits, cancelled: Arc::new(|| false), notes }
     }
 
     /// Returns the desk of a call that its client can cancel.
@@ -81,6 +85,14 @@ impl Desk {
     /// Tells whether the client takes no answer any more.
     pub(crate) fn is_cancelled(&self) -> bool {
         (self.cancelled)()
+    }
+
+    /// Does blocking work of the call where it does not keep the server from other requests.
+    pub(crate) async fn work<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Self) -> T + Send + 'static,
+    ) -> Result<T, CallError> {
+        self.limits.work(self, work).await
     }
 
     /// Adds notes and the line about unread messages.

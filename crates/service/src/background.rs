@@ -21,6 +21,7 @@ use serde::Serialize;
 
 pub use self::answer::{AnsweredRunReport, answer_question, answer_run, rule_run};
 use self::folder::{Claim, Folders, NewRun};
+pub(crate) use self::inherited::GivenAway;
 pub use self::outcome::{RunOutputReport, run_output};
 pub use self::progress::{
     RunProgressReport, RunQuestionReport, RunSeatReport, RunSpentReport, run_mark, run_progress,
@@ -99,8 +100,7 @@ pub fn start_run(
     request.work.check(session)?;
     let folders = Folders::of(session)?;
     // Two calls in parallel must neither start a run twice nor give the same budget away twice.
-    let _lock = folders.lock_starts()?;
-    folders.remove_expired(session.now());
+    let lock = folders.lock_starts()?;
     let mut new = NewRun::of(session, key, &request.work, request.budget.as_ref());
     let claim = if let Some(claim) = folders.known(&new)? {
         claim
@@ -129,6 +129,7 @@ pub fn start_run(
         let words = request.work.words(&session.project, &run, budget.as_ref());
         work::start(session, &kept, &words)?;
     }
+    drop(lock);
     Ok(StartedRunReport {
         run: run.to_string(),
         kind: request.work.kind(),

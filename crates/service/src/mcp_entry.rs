@@ -9,7 +9,7 @@ use convoke_domain::client::Client;
 use convoke_engine::client::{SettingsPlace, adapter};
 use convoke_engine::file::{FileEdit, sweep_drafts};
 use convoke_engine::hooks::server_entry::{
-    ServerEntry, find_server, put_server, server_place, server_trace, take_server,
+    ServerEntry, ServerNeed, find_server, put_server, server_place, server_trace, take_server,
 };
 use convoke_engine::hooks::{FormerFile, HooksLevel, SettingsError, count};
 use convoke_engine::server_program::{ServerProgram, become_server};
@@ -141,6 +141,8 @@ fn malformed(path: &Path) -> impl FnOnce(SettingsError) -> Failure {
     |source| {
         let hint = if source == SettingsError::ForeignServer {
             "nothing was changed; rename that server in the file, or remove it, and try again"
+        } else if matches!(source, SettingsError::WaitsAnyway { .. }) {
+            "nothing was changed; leave out `--wait`"
         } else if matches!(source, SettingsError::InlineTable { .. }) {
             "nothing was changed; write each server as a table, such as `[mcp_servers.NAME]`, and \
              try again"
@@ -256,8 +258,11 @@ pub(crate) fn without_own_entry(
     let own = own_name(session);
     find_server(text, client, &own).ok()??;
     let bare = take_server(text, FormerFile::Absent, client, &own).ok()?;
-    let written = put_server(bare.as_deref(), client, &own).ok()?;
-    (written == text).then_some(BareSettings { text: bare })
+    let is_written = |need: &ServerNeed| {
+        put_server(bare.as_deref(), client, &own, *need).is_ok_and(|written| written == text)
+    };
+    let is_ours = [ServerNeed::Optional, ServerNeed::Required].iter().any(is_written);
+    is_ours.then_some(BareSettings { text: bare })
 }
 
 /// Returns the project's files that have our entry as `mcp install` writes it, with their text before.
@@ -274,13 +279,14 @@ pub(crate) fn own_entry_files(session: &Session) -> Vec<(PathBuf, Option<String>
 pub fn install_mcp_entry(
     session: &Session,
     target: McpEntryTarget,
+    need: ServerNeed,
     rehearsal: DryRun,
 ) -> Result<McpEntryChange, Failure> {
     let path = target.path_to_change(session)?;
     let (program, remark) = named_program(session);
     let program = program.display().to_string();
     let put = |current: Option<&str>| {
-        put_server(current, target.client, &program).map_err(malformed(&path))
+        put_server(current, target.client, &program, need).map_err(malformed(&path))
     };
     let planned = put(settings_file::read(&path)?.as_deref())?;
     if let Some(remark) = remark {

@@ -8,6 +8,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use convoke_domain::client::Client;
 use convoke_engine::client::adapter;
 use convoke_engine::hooks::HooksLevel;
+use convoke_engine::hooks::server_entry::ServerNeed;
 use convoke_service::failure::Failure;
 use convoke_service::hooks::DryRun;
 use convoke_service::mcp_entry::{
@@ -52,8 +53,9 @@ enum McpCommand {
     /// Add Convoke's server to a client's settings
     ///
     /// Leaves every other byte of the settings unchanged. Codex also gets the settings that make it
-    /// call the tools in `codex exec`.
-    Install(ChangeArgs),
+    /// call the tools in `codex exec`. Other clients wait for a server that starts slowly; for Codex,
+    /// see `--wait`.
+    Install(InstallArgs),
     /// Show whether a client's settings have Convoke's server
     ///
     /// Also says what you still have to do before the client starts it, such as trusting the folder,
@@ -85,6 +87,20 @@ struct ChangeArgs {
     dry_run: bool,
 }
 
+#[derive(Debug, clap::Args)]
+struct InstallArgs {
+    #[command(flatten)]
+    change: ChangeArgs,
+
+    /// Make Codex wait up to 20 seconds for the server, and not start without it
+    ///
+    /// By default, Codex starts without the tools if the server needs more than about a second, or is
+    /// missing. With this, Codex refuses to start where Convoke is not installed: leave it out of
+    /// settings that you commit.
+    #[arg(long)]
+    wait: bool,
+}
+
 fn client_with_servers() -> impl TypedValueParser<Value = Client> {
     let known = Client::ALL.into_iter().filter(|client| adapter(*client).server.is_some());
     PossibleValuesParser::new(known.map(Client::name))
@@ -110,7 +126,8 @@ impl McpArgs {
                 return print(&report, app, output).map(|()| exit);
             }
             Some(McpCommand::Install(args)) => {
-                install_mcp_entry(session, args.target.target(), args.rehearsal())?
+                let target = args.change.target.target();
+                install_mcp_entry(session, target, args.need(), args.change.rehearsal())?
             }
             Some(McpCommand::Uninstall(args)) => {
                 uninstall_mcp_entry(session, args.target.target(), args.rehearsal())?
@@ -146,6 +163,12 @@ impl TargetArgs {
     const fn target(&self) -> McpEntryTarget {
         let level = if self.user { HooksLevel::User } else { HooksLevel::Project };
         McpEntryTarget { client: self.client, level }
+    }
+}
+
+impl InstallArgs {
+    const fn need(&self) -> ServerNeed {
+        if self.wait { ServerNeed::Required } else { ServerNeed::Optional }
     }
 }
 

@@ -56,7 +56,7 @@ fn expected<'a>(scenario: &'a str, key: &str) -> Option<&'a str> {
 fn every_scenario_ends_as_it_says() {
     let mut scenarios: Vec<_> = fs::read_dir(fixture("scenarios")).unwrap().collect();
     scenarios.sort_by_key(|entry| entry.as_ref().unwrap().path());
-    assert!(scenarios.len() >= 25);
+    assert!(scenarios.len() >= 31);
     std::thread::scope(|scope| {
         // Most of them wait for a limit.
         for part in scenarios.chunks(scenarios.len().div_ceil(4)) {
@@ -70,8 +70,9 @@ fn play(path: &Path) {
     let (name, scenario) = (path.display(), fs::read_to_string(path).unwrap());
     let project = with_agent("codex-acp", &scenario);
     let before = project.listing();
-    let keep = ["--keep", "../kept"];
-    let report = report(&project, "acp:codex", &keep);
+    let mut arguments = vec!["--keep", "../kept"];
+    arguments.extend(expected(&scenario, "write").map(|_| "--write"));
+    let report = report(&project, "acp:codex", &arguments);
     assert_eq!(report["outcome"].as_str(), expected(&scenario, "outcome"), "{name}: {report:#}");
     for (key, field) in [("answer", "answer"), ("end", "end")] {
         if let Some(expected) = expected(&scenario, key) {
@@ -272,7 +273,7 @@ fn partial_usage_is_marked() {
 fn a_writer_is_granted_changes_of_files_alone() {
     let asks = |kind: &str| {
         format!(
-            "on session/prompt\n{{\"jsonrpc\":\"2.0\",\"id\":900,\"method\":\"session/request_permission\",\"params\":{{\"sessionId\":\"s-1\",\"toolCall\":{{\"toolCallId\":\"1\",\"title\":\"x\",\"kind\":\"{kind}\"}},\"options\":[{{\"optionId\":\"yes\",\"kind\":\"allow_once\"}},{{\"optionId\":\"no\",\"kind\":\"reject_once\"}}]}}}}\non answer\n{{\"jsonrpc\":\"2.0\",\"id\":@PROMPT@,\"result\":{{\"stopReason\":\"end_turn\"}}}}\n"
+            "on session/prompt\n{{\"jsonrpc\":\"2.0\",\"id\":900,\"method\":\"session/request_permission\",\"params\":{{\"sessionId\":\"s-1\",\"toolCall\":{{\"toolCallId\":\"1\",\"title\":\"x\",\"kind\":\"{kind}\",\"locations\":[{{\"path\":\"a.md\"}}]}},\"options\":[{{\"optionId\":\"yes\",\"kind\":\"allow_once\"}},{{\"optionId\":\"no\",\"kind\":\"reject_once\"}}]}}}}\non answer\n{{\"jsonrpc\":\"2.0\",\"id\":@PROMPT@,\"result\":{{\"stopReason\":\"end_turn\"}}}}\n"
         )
     };
     for (kind, answer) in [("edit", "\"optionId\":\"yes\""), ("execute", "\"optionId\":\"no\"")] {

@@ -158,6 +158,18 @@ impl McpClient {
         }
     }
 
+    /// Waits for the answer to a start of a run, and repeats the call as long as other starts are in its
+    /// way.
+    pub(crate) fn answer_to_start(&mut self, mut id: i64, call: &Value) -> Value {
+        loop {
+            let result = self.answer(id);
+            if !text_of(&result).contains("call run_start again with the same key") {
+                return result;
+            }
+            id = self.ask("tools/call", call.clone());
+        }
+    }
+
     /// Waits for the error that answers a request.
     pub(crate) fn refusal(&mut self, id: i64) -> Value {
         loop {

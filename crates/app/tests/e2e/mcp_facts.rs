@@ -5,12 +5,13 @@ use std::fs;
 
 use serde_json::{Value, json};
 
+use crate::design_decide::divided;
 use crate::dispatch::{APPROVED, FEATURE};
 use crate::dispatch_rounds::repository;
 use crate::dispatch_run::{stream, with_claude};
 use crate::harness::Project;
 use crate::mcp_client::{McpClient, text_of};
-use crate::mcp_runs::{answered, lane, with_api};
+use crate::mcp_runs::{answered, lane, with_a_question, with_api};
 use crate::scripted_server::Server;
 
 /// A text with spaces instead of every gap.
@@ -105,6 +106,24 @@ fn text_and_structured_content_have_the_same_facts() {
     let words = "forecast: 13 tokens, ";
     assert!(again["forecast"].as_str().unwrap().starts_with(words), "{again}");
     client.wait_for(again["run"].as_str().unwrap());
+}
+
+#[test]
+fn a_question_and_what_is_undecided_are_in_the_text_too() {
+    let (panel, run) = with_a_question();
+    let client = &mut McpClient::start(&panel.project);
+    let asked = check(client, "run_status", &json!({"run": run}));
+    for name in ["id", "title", "recommended"] {
+        assert!(asked["question"][name].is_string(), "{name}: {asked}");
+    }
+    assert!(asked["how_to_answer"].is_string(), "{asked}");
+
+    let panel = divided();
+    panel.design(&[]);
+    let (run, _) = panel.run();
+    let client = &mut McpClient::start(&panel.project);
+    let ended = check(client, "run_status", &json!({"run": run}));
+    assert_eq!(ended["undecided"].as_array().unwrap().len(), 3, "{ended}");
 }
 
 // A model that may only see the text must know whether to correct its call or to ask its user.

@@ -1,6 +1,7 @@
 //! What hostile models, sloppy clients and several servers together cannot do over MCP.
 
 use std::fs;
+use std::time::{Duration, SystemTime};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -8,7 +9,7 @@ use serde_json::{Value, json};
 use crate::harness::Project;
 use crate::lane::until;
 use crate::mcp_client::{McpClient, text_of};
-use crate::mcp_runs::{answered, lane, with_api};
+use crate::mcp_runs::{answered, lane, with_a_question, with_api};
 use crate::scripted_server::{Reply, Server};
 
 pub(crate) const BACKGROUND: &str = "../home/.local/state/convoke/background";
@@ -108,7 +109,9 @@ fn a_key_starts_one_run_from_several_servers_in_parallel() {
             .collect();
         let mut started = Vec::new();
         for (client, ids) in clients.iter_mut().zip(asked) {
-            started.extend(ids.map(|id| client.answer(id)["structuredContent"].clone()));
+            let call = call("run_start", &lane(key));
+            let answers = ids.map(|id| client.answer_to_start(id, &call));
+            started.extend(answers.map(|answer| answer["structuredContent"].clone()));
         }
         let first = started.iter().filter(|start| start.get("was_started_before").is_none());
         assert_eq!(first.count(), 1, "{key}: {started:?}");
@@ -137,12 +140,104 @@ fn parallel_calls_do_not_give_a_budget_away_twice() {
         )
     };
     let asked: Vec<_> = (0..8).map(|key| client.ask("tools/call", start(key))).collect();
-    let results: Vec<_> = asked.into_iter().map(|id| client.answer(id)).collect();
+    let answers = asked.into_iter().enumerate();
+    let results: Vec<_> =
+        answers.map(|(key, id)| client.answer_to_start(id, &start(key))).collect();
     let budgets = results.iter().filter_map(|result| {
         result["structuredContent"]["budget"].as_str().map(|text| text.replace('k', "000"))
     });
     let given: u64 = budgets.map(|text| text.parse::<u64>().unwrap()).sum();
     assert_eq!(given, 1500, "{results:?}");
+}
+
+// A client gives a start of a run a second: it does not wait behind others.
+#[test]
+fn a_start_says_that_others_are_in_its_way() {
+    let server = Server::start(vec![answered()]);
+    let project = with_api(&server);
+    let path = project.path(BACKGROUND).with_extension("lock");
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let lock = fs::File::create(&path).unwrap();
+    lock.lock().unwrap();
+    let mut client = McpClient::start(&project);
+    let busy = client.call_any("run_start", &lane("k"));
+    assert_eq!(busy["structuredContent"]["class"], json!("interrupted"), "{busy}");
+    assert!(text_of(&busy).contains("call run_start again with the same key"), "{busy}");
+    assert!(!project.path(BACKGROUND).exists(), "nothing was started");
+    lock.unlock().unwrap();
+    let started = client.call("run_start", &lane("k"));
+    assert_eq!(started.get("was_started_before"), None, "{started}");
+    assert_eq!(client.wait_for(started["run"].as_str().unwrap())["state"], json!("ended"));
+}
+
+// No client waits for the removal of old runs: the process of a run does that after its work.
+#[test]
+fn old_runs_are_removed_when_a_run_ends() {
+    let server = Server::start(vec![Reply::Hangs(String::new())]);
+    let project = with_api(&server);
+    let old = project.path(BACKGROUND).join("20200101-000000-00000");
+    fs::create_dir_all(&old).unwrap();
+    let request = json!({
+        "run": "20200101-000000-00000", "kind": "lane", "project": "gone", "digest": "",
+        "budget": null,
+    });
+    fs::write(old.join("request.json"), request.to_string()).unwrap();
+    let long_ago = SystemTime::UNIX_EPOCH + Duration::from_hours(24 * 365);
+    fs::File::open(&old).unwrap().set_modified(long_ago).unwrap();
+    let mut client = McpClient::start(&project);
+    let run = client.call("run_start", &lane("k"))["run"].as_str().unwrap().to_owned();
+    assert!(server.asked().contains("What is it?"));
+    assert!(old.exists(), "a start removes nothing");
+    project.stdout(&["lane", "stop", "1"]);
+    client.wait_for(&run);
+    until(|| !old.exists());
+    assert_eq!(client.call("run_status", &json!({"run": run}))["state"], json!("ended"));
+}
+
+// What a design has paid for is not lost with its process: the user goes on with it.
+#[test]
+fn a_killed_design_is_resumed_and_its_plan_is_read() {
+    let (panel, run) = with_a_question();
+    let mut client = McpClient::start(&panel.project);
+    let status = json!({"run": run, "wait_s": 45});
+    let mut killed = 0;
+    for attempt in 1..20 {
+        let waits = client.wait_for(&run);
+        if waits["state"] == json!("ended") {
+            break;
+        }
+        if waits["state"] == json!("stopped") {
+            killed += 1;
+            let early = client.call_any("run_result", &json!({"run": run}));
+            assert_eq!(early["isError"], json!(true), "{early}");
+            let resumed = panel.project.run(&["resume", &run]);
+            assert!(matches!(resumed.code, Some(0 | 2)), "{resumed}");
+            continue;
+        }
+        let options = waits["question"]["options"].as_array().map_or(0, Vec::len);
+        let answer = if options > 0 { "1" } else { "As the panel thinks best" };
+        client.call("run_result", &json!({"run": run, "answer": answer}));
+        // The first change is the answer in the journal, or a lane that began.
+        client.call("run_status", &status);
+        if let Some(pid) = process_of(&panel.project, &run, attempt).filter(|_| killed == 0) {
+            kill_process(pid, Signal::KILL).ok();
+            until(|| !fs::exists(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap());
+        }
+    }
+    assert_eq!(killed, 1, "its process was killed in the middle");
+    let ended = client.call("run_status", &json!({"run": run}));
+    assert_eq!(ended["state"], json!("ended"), "{ended}");
+    let plan = client.call("run_result", &json!({"run": run}));
+    let whole = panel.project.stdout(&["show", &run, "--artifact", "plan"]);
+    assert!(whole.starts_with(plan["text"].as_str().unwrap().trim_end()), "{plan}");
+}
+
+/// Returns the process of an attempt at a run, if it works.
+fn process_of(project: &Project, run: &str, attempt: u32) -> Option<Pid> {
+    let folder = project.path(BACKGROUND).join(run).join(attempt.to_string());
+    let holder = fs::read_to_string(folder.join("process")).ok()?;
+    let pid = holder.lines().nth(1).and_then(|line| line.split(' ').next()?.parse().ok());
+    pid.and_then(Pid::from_raw)
 }
 
 #[test]
@@ -173,10 +268,7 @@ fn a_killed_run_has_failed() {
     let mut client = McpClient::start(&project);
     let run = client.call("run_start", &lane("k"))["run"].as_str().unwrap().to_owned();
     assert!(server.asked().contains("What is it?"));
-    let holder = project.path(BACKGROUND).join(&run).join("1/process");
-    let holder = fs::read_to_string(holder).unwrap();
-    let pid = holder.lines().nth(1).and_then(|line| line.split(' ').next()?.parse().ok());
-    let pid = pid.and_then(Pid::from_raw).unwrap();
+    let pid = process_of(&project, &run, 1).unwrap();
     kill_process(pid, Signal::KILL).unwrap();
     until(|| !fs::exists(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap());
     let status = client.wait_for(&run);

@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::harness::Project;
+use crate::harness::{Project, set_mode};
+use crate::mcp_client::McpClient;
+use crate::mcp_runs::with_a_question;
 
 const TOKEN: &str = "0123456789abcdef-of-a-test";
 
@@ -57,6 +59,41 @@ impl HttpServer {
         )
     }
 
+    /// Begins a session, and returns its headers.
+    fn begin(&self, capabilities: &Value) -> (String, Value) {
+        let (_, head, body) = self.post("", &hello_with(capabilities));
+        let session = head.lines().find(|line| line.to_lowercase().starts_with("mcp-session-id:"));
+        let session = format!("{}\r\nmcp-protocol-version: 2025-11-25\r\n", session.unwrap());
+        let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+        assert_eq!(self.post(&session, &ready).0, 202);
+        (session, answer_in(&body, 1))
+    }
+
+    /// Calls a tool of a session, and returns its result. Every request of the server's has this answer.
+    fn call_as_person(&self, session: &str, call: &Value, person: &Value) -> (Value, usize) {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
+        let body = call.to_string();
+        let head = self.head(TOKEN, session);
+        write!(stream, "{head}content-length: {}\r\nconnection: close\r\n\r\n{body}", body.len())
+            .unwrap();
+        let mut forms = 0;
+        let mut lines = BufReader::new(stream).lines();
+        loop {
+            let line = lines.next().expect("the server answers").unwrap();
+            let Some(data) = line.strip_prefix("data: ") else { continue };
+            let Ok(message) = serde_json::from_str::<Value>(data) else { continue };
+            if message["id"] == call["id"] && message.get("method").is_none() {
+                return (message["result"].clone(), forms);
+            }
+            if message["method"] == json!("elicitation/create") {
+                forms += 1;
+                let answer = json!({"jsonrpc": "2.0", "id": message["id"], "result": person});
+                assert_eq!(self.post(session, &answer).0, 202);
+            }
+        }
+    }
+
     fn post(&self, more: &str, message: &Value) -> (u16, String, String) {
         self.send(&self.head(TOKEN, more), message.to_string().as_bytes())
     }
@@ -70,8 +107,13 @@ impl Drop for HttpServer {
 }
 
 fn hello() -> Value {
+    hello_with(&json!({}))
+}
+
+fn hello_with(capabilities: &Value) -> Value {
     let info = json!({"name": "test", "version": "1"});
-    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info});
+    let params =
+        json!({"protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": info});
     json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})
 }
 
@@ -121,28 +163,38 @@ fn tools_are_called_over_http() {
     let project = Project::new().on_branch("main").file("../token", TOKEN);
     let id = project.stdout(&["task", "add", "Write the model"]);
     let path = project.path("../token");
-    let set_mode = |mode| {
-        let mode = std::os::unix::fs::PermissionsExt::from_mode(mode);
-        std::fs::set_permissions(&path, mode).unwrap();
-    };
-    set_mode(0o644);
+    set_mode(&path, 0o644);
     let file = path.display().to_string();
     let open = project.run(&["mcp", "--listen", "127.0.0.1:0", "--token-file", &file]);
     assert!(open.stderr.contains("other users can read the token"), "{open}");
-    set_mode(0o600);
+    set_mode(&path, 0o600);
     let server = HttpServer::start(&project, &["--token-file", &file], 1);
-    let (_, head, body) = server.post("", &hello());
-    let greeting = answer_in(&body, 1);
-    assert!(greeting["result"]["instructions"].as_str().unwrap().contains(&id), "{body}");
-    let session = head.lines().find(|line| line.to_lowercase().starts_with("mcp-session-id:"));
-    let session = format!("{}\r\nmcp-protocol-version: 2025-11-25\r\n", session.unwrap());
-    let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-    assert_eq!(server.post(&session, &ready).0, 202);
+    let (session, greeting) = server.begin(&json!({}));
+    assert!(greeting["result"]["instructions"].as_str().unwrap().contains(&id), "{greeting}");
     let params = json!({"name": "tasks", "arguments": {}});
     let call = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params});
     let (status, _, body) = server.post(&session, &call);
     let tasks = answer_in(&body, 2)["result"]["structuredContent"]["tasks"].clone();
     assert_eq!((status, &tasks[0]["id"]), (200, &json!(id)), "{body}");
+}
+
+// The server asks on the connection of the call, and the answer comes on another one.
+#[test]
+fn the_server_asks_the_person_over_http() {
+    let (panel, run) = with_a_question();
+    let path = panel.project.path("../token");
+    std::fs::write(&path, TOKEN).unwrap();
+    set_mode(&path, 0o600);
+    let arguments = ["--token-file", &path.display().to_string()];
+    let server = HttpServer::start(&panel.project, &arguments, 1);
+    let (session, _) = server.begin(&json!({"elicitation": {}}));
+    let params = json!({"name": "run_status", "arguments": {"run": run}});
+    let call = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params});
+    let accept = json!({"action": "accept", "content": {"answer": "1"}});
+    let (answered, forms) = server.call_as_person(&session, &call, &accept);
+    assert_eq!(forms, 1, "{answered}");
+    assert!(answered["structuredContent"]["answered"].is_string(), "{answered}");
+    McpClient::start(&panel.project).wait_for(&run);
 }
 
 #[test]

@@ -36,6 +36,31 @@ fn an_installed_server_can_be_taken_out_again() {
     assert_eq!(project.listing(), before);
     let codex = project.stdout(&["mcp", "install", "codex", "--dry-run"]);
     assert!(codex.contains("\nstartup_timeout_sec = 20\n"), "{codex}");
+    assert!(!codex.contains("required"), "Codex starts without the server: {codex}");
+    // Codex hides every other variable from the server, with the limits that they set.
+    for name in [
+        "AGENT",
+        "LANE",
+        "LANE_BUDGET_PER_DAY",
+        "MCP_ALLOW",
+        "MCP_BUDGET",
+        "MCP_IN_LANES",
+        "STORE",
+        "STORE_PASSWORD",
+        "STORE_PASSWORD_COMMAND",
+        "STORE_PASSWORD_FILE",
+    ] {
+        assert!(codex.contains(&format!("\"CONVOKE_{name}\"")), "{name}: {codex}");
+    }
+    project.stdout(&["mcp", "install", "codex"]);
+    project.stdout(&["mcp", "install", "codex", "--wait"]);
+    let waits = text(&project, ".codex/config.toml").unwrap();
+    assert!(waits.contains("\nrequired = true\n"), "{waits}");
+    assert!(project.stdout(&["mcp", "uninstall", "codex"]).ends_with("  not installed"));
+    assert_eq!(project.listing(), before);
+    let other = project.run(&["mcp", "install", "gemini", "--wait"]);
+    assert!(other.stderr.contains("waits for its MCP servers by itself"), "{other}");
+    assert_eq!((other.code, project.listing()), (Some(1), before));
     let refused = project.file(".mcp.json", "[]").run(&["mcp", "install", "claude"]);
     assert_eq!(refused.code, Some(1), "{refused}");
 }

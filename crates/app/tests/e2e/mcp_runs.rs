@@ -23,6 +23,17 @@ pub(crate) fn answered() -> Reply {
     Reply::Says(format!("{head}data: {event}\n\n"))
 }
 
+/// Says a long text piece by piece, as models do.
+fn answered_at_length(pieces: &[String]) -> Reply {
+    let event = |text: &str, end: Value| {
+        let choice = json!([{ "delta": { "content": text }, "finish_reason": end }]);
+        format!("data: {}\n\n", json!({ "model": "m-1", "choices": choice }))
+    };
+    let said = pieces.iter().map(|piece| event(piece, Value::Null));
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+    Reply::Says(said.fold(head.to_owned(), |all, one| all + &one) + &event("", json!("stop")))
+}
+
 pub(crate) fn lane(key: &str) -> Value {
     json!({"kind": "lane", "key": key, "text": "What is it?", "agent": "http:it", "budget": "1k"})
 }
@@ -78,6 +89,31 @@ fn a_key_starts_one_run_and_only_for_its_request() {
     assert!(report["text"].as_str().unwrap().contains("\"outcome\": \"answered\""), "{report}");
     let missing = client.call_any("run_result", &json!({"run": run, "artifact": "plan"}));
     assert!(text_of(&missing).contains("there is: answer, report, messages"), "{missing}");
+}
+
+#[test]
+fn an_artifact_of_300_kb_is_read_whole() {
+    let pieces: Vec<_> =
+        (0..12_000).map(|line| format!("line {line} of \"300 KB\" — ä\n")).collect();
+    let whole = pieces.concat();
+    assert!(whole.len() > 300_000);
+    let pieces: Vec<_> = pieces.chunks(400).map(<[String]>::concat).collect();
+    let server = Server::start(vec![answered_at_length(&pieces)]);
+    let project = with_api(&server);
+    let mut client = McpClient::start(&project);
+    let run = client.call("run_start", &lane("k"))["run"].clone();
+    assert_eq!(client.wait_for(run.as_str().unwrap())["state"], json!("ended"));
+    let (mut all, mut from, mut pages) = (String::new(), json!(0), 0);
+    loop {
+        let page = client.call("run_result", &json!({"run": run, "from": from}));
+        assert_eq!(page["total_chars"], json!(whole.chars().count()));
+        all += page["text"].as_str().unwrap();
+        pages += 1;
+        let Some(next) = page.get("next_from") else { break };
+        from = next.clone();
+    }
+    assert!(pages > 36, "{pages}");
+    assert_eq!(all, whole);
 }
 
 // A rehearsal has a feature of its own; the text of its request counts nevertheless.
@@ -187,14 +223,20 @@ fn a_question_is_answered_through_the_server() {
     assert_eq!(nothing["isError"], json!(true), "{nothing}");
 }
 
-// The person answers in the client, where it can show a question; in both forms of the protocol.
-#[test]
-fn a_client_with_a_person_shows_the_question() {
+/// A panel whose design waits for an answer of the person, and the run.
+pub(crate) fn with_a_question() -> (Panel, String) {
     let panel = Panel::new();
     let seats = panel.seats();
     let stopped = panel.project.run(&["design", "--seats", &seats, FEATURE]);
     assert_eq!(stopped.code, Some(2), "{stopped}");
     let (run, _) = panel.run();
+    (panel, run)
+}
+
+// The person answers in the client, where it can show a question; in both forms of the protocol.
+#[test]
+fn a_client_with_a_person_shows_the_question() {
+    let (panel, run) = with_a_question();
     let (project, status) = (&panel.project, json!({"run": run}));
 
     // A client without a person cancels, and is not asked twice.
@@ -206,15 +248,19 @@ fn a_client_with_a_person_shows_the_question() {
         assert_eq!(client.forms, 1);
     }
     let accept = json!({"action": "accept", "content": {"answer": "1"}});
-    let mut client = McpClient::with_person(project, Lifecycle::Handshake, accept.clone());
+    let mut client = McpClient::with_person(project, Lifecycle::Handshake, accept);
     let answered = client.call("run_status", &status);
     assert!(answered["answered"].is_string(), "{answered}");
     assert_eq!(client.forms, 1);
-    let next = McpClient::start(project).wait_for(&run);
-    if next["state"] != json!("needs_answer") {
-        return;
-    }
+    McpClient::start(project).wait_for(&run);
+}
 
+#[test]
+fn a_result_asks_the_person_where_the_client_takes_no_requests() {
+    let (panel, run) = with_a_question();
+    let (project, status) = (&panel.project, json!({"run": run}));
+    let waits = McpClient::start(project).wait_for(&run);
+    let accept = json!({"action": "accept", "content": {"answer": "1"}});
     let mut client = McpClient::with_person(project, Lifecycle::Stateless, accept.clone());
     let mut call = json!({"name": "run_status", "arguments": status});
     let needed = client.request("tools/call", call.clone());
@@ -229,7 +275,8 @@ fn a_client_with_a_person_shows_the_question() {
     call["requestState"] = needed["requestState"].clone();
     let answered = client.request("tools/call", call);
     let id = &answered["structuredContent"]["answered"];
-    assert_eq!(*id, next["question"]["id"], "{answered}");
+    assert_eq!(*id, waits["question"]["id"], "{answered}");
+    McpClient::start(project).wait_for(&run);
 }
 
 // A run must not go on without the budget that it was started with.

@@ -3,9 +3,11 @@
 use insta::assert_snapshot;
 use serde_json::json;
 
+use crate::fan;
+use crate::fan_server::{FanServer, item_of};
 use crate::harness::{Outcome, Project};
 use crate::lane::{init, result, with_claude};
-use crate::otlp_receiver::{Collector, accepted, answer};
+use crate::otlp_receiver::{Collector, Span, accepted, answer};
 use crate::panel::Panel;
 use crate::scripted_server::{Reply, Server};
 
@@ -214,4 +216,28 @@ fn a_failing_collector_costs_one_warning() {
     let wrong = with_agent().variable("OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4317");
     let told = lane(&wrong, &["--otel"]);
     assert!(told.stderr.contains("Convoke cannot use OTEL_EXPORTER_OTLP_ENDPOINT"), "{told}");
+}
+
+// Every item is a lane, and the prompts of all of them stay here.
+#[test]
+fn a_fan_sends_a_span_for_each_item() {
+    let server = FanServer::start(|prompt| Some(format!("zebrafish {}", item_of(prompt))));
+    let collector = Collector::start();
+    let project = fan::project(&server)
+        .file("items.txt", "tetra-7781\nguppy-7781\n")
+        .file("others.txt", "minnow-7781\n")
+        .variable("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.url());
+    let silent = fan::fan(&project, &["--lines", "others.txt"]);
+    assert_eq!(silent.code, Some(0), "{silent}");
+    assert_eq!(collector.received().requests.len(), 0);
+    let told = fan::fan(&project, &["--lines", "items.txt", "--otel"]);
+    assert_eq!(told.code, Some(0), "{told}");
+    let received = collector.received();
+    let names: Vec<_> = received.spans.iter().map(Span::name).collect();
+    let count = |name: &str| names.iter().filter(|other| **other == name).count();
+    assert_eq!((count("invoke_workflow fan"), count("chat m-1")), (1, 2), "{}", received.tree());
+    for request in &received.requests {
+        let text = format!("{request:?}");
+        assert!(!text.contains("7781") && !text.contains("zebrafish"), "{text}");
+    }
 }

@@ -51,6 +51,8 @@ pub struct SpentBudget {
     pub budget: LaneBudget,
     /// What was spent.
     pub sum: Sum,
+    /// The budgets of runs that it started, in what the budget counts.
+    pub given_away: u64,
 }
 
 /// How much of a budget was spent.
@@ -62,16 +64,19 @@ pub struct SpentAmount {
     pub spent: u64,
     /// Whether that is only a part of it, because an agent reports no more.
     pub is_partial: bool,
+    /// The budgets of runs that were started under it, which they may spend.
+    pub given_away: u64,
 }
 
 impl SpentBudget {
     /// Returns the spent amount in what the budget counts.
     pub fn amount(&self) -> SpentAmount {
-        let Self { budget, sum } = self;
+        let Self { budget, sum, given_away } = self;
         SpentAmount {
             budget: *budget,
             spent: budget.spent(sum.usage),
             is_partial: sum.partial_usage > 0,
+            given_away: *given_away,
         }
     }
 }
@@ -116,6 +121,9 @@ pub struct BudgetMeter {
     pub budget: LaneBudget,
     /// The usage of other lanes under it.
     pub already: Sum,
+    /// The budgets of runs that these lanes started, in what the budget counts. It grows while the lane
+    /// runs.
+    pub given_away: u64,
     /// The scope of the client's counters.
     pub counts: UsageScope,
     /// How much of its usage the agent reports.
@@ -135,13 +143,14 @@ impl BudgetMeter {
             self.spent = self.counts.of_run(*said, self.before).unwrap_or_default();
         }
         let goes_on = !matches!(event, LaneEvent::Usage(_) | LaneEvent::Ended(_));
-        self.stopped |= goes_on && self.budget.allows(self.sum()).is_err();
+        self.stopped |= goes_on && self.budget.allows_beside(self.sum(), self.given_away).is_err();
         self.stopped
     }
 
     /// Returns the budget that was reached, if the lane was stopped for it.
     pub fn reached(&self) -> Option<SpentBudget> {
-        self.stopped.then(|| SpentBudget { budget: self.budget, sum: self.sum() })
+        let (budget, given_away) = (self.budget, self.given_away);
+        self.stopped.then(|| SpentBudget { budget, sum: self.sum(), given_away })
     }
 
     fn sum(&self) -> Sum {
@@ -216,7 +225,14 @@ impl LaneBudget {
 
     /// Tells whether another lane may start after this usage.
     pub fn allows(self, sum: Sum) -> Result<(), SpentBudget> {
-        if self.is_reached(sum.usage) { Err(SpentBudget { budget: self, sum }) } else { Ok(()) }
+        self.allows_beside(sum, 0)
+    }
+
+    /// Tells whether another lane may start after this usage, if runs may spend so much more.
+    pub fn allows_beside(self, sum: Sum, given_away: u64) -> Result<(), SpentBudget> {
+        let taken = self.spent(sum.usage).saturating_add(given_away);
+        let reached = SpentBudget { budget: self, sum, given_away };
+        if taken >= self.most() { Err(reached) } else { Ok(()) }
     }
 }
 
@@ -251,7 +267,11 @@ impl fmt::Display for SpentAmount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let spent = self.budget.shown(self.spent);
         let least = if self.is_partial { "at least " } else { "" };
-        write!(f, "used {least}{spent} of {}", self.budget)
+        write!(f, "used {least}{spent} of {}", self.budget)?;
+        match self.given_away {
+            0 => Ok(()),
+            given => write!(f, ", and gave {} to runs that it started", self.budget.shown(given)),
+        }
     }
 }
 
@@ -405,6 +425,7 @@ mod tests {
             budget: LaneBudget::Tokens(100),
             already: Sum { usage: Usage { input: 50, ..Usage::default() }, ..Sum::default() },
             counts: session,
+            given_away: 0,
             extent: UsageExtent::Whole,
             before: Some(Usage { input: 1000, ..Usage::default() }),
             spent: Usage::default(),
@@ -419,6 +440,14 @@ mod tests {
         assert_eq!(play(meter, &[&used(1051), &end]), (None, None), "it has paid for its answer");
         let unknown = BudgetMeter { before: None, ..meter };
         assert_eq!(play(unknown, &[&used(1051), &text]), (None, None));
+        // What it gave to other runs is theirs to spend.
+        let giver = BudgetMeter { given_away: 20, ..meter };
+        assert_eq!(play(giver, &[&used(1029), &text, &end]), (None, None));
+        assert_eq!(play(giver, &[&used(1030), &text, &end]), (Some(1), Some(80)));
+        let mut stopped = giver;
+        assert!([&used(1030), &text].map(|event| stopped.stops_at(event))[1]);
+        let words = "used 80 of 100 tokens, and gave 20 to runs that it started";
+        assert_eq!(stopped.reached().unwrap().to_string(), words);
     }
 
     proptest! {

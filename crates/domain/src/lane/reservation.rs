@@ -33,18 +33,37 @@ impl TakenBudget {
         if let Err(spent) = budget.allows(sum) {
             return Some(Self { spent, running: 0 });
         }
-        let mut rest = budget.most().saturating_sub(budget.spent(sum.usage));
         let expected: Vec<_> =
             running.iter().map(|lane| expected_usage(budget, lane, earlier)).collect();
-        for amount in expected.iter().flatten() {
-            rest = rest.saturating_sub(*amount);
-        }
-        for _ in expected.iter().filter(|amount| amount.is_none()) {
-            rest /= 2;
-        }
-        let spent = SpentBudget { budget, sum };
+        let rest = rest_beside(budget, sum, &expected);
+        let spent = SpentBudget { budget, sum, given_away: 0 };
         (rest == 0).then_some(Self { spent, running: running.len() })
     }
+}
+
+/// Returns what is left of a budget beside running lanes. One that reports its usage takes as much of it,
+/// and any other what [`TakenBudget::find`] says.
+pub fn left_beside(
+    budget: LaneBudget,
+    sum: Sum,
+    running: &[(&LaneEntry, Option<u64>)],
+    earlier: &[LaneEntry],
+) -> u64 {
+    let taken = |(lane, reported): &(&LaneEntry, Option<u64>)| {
+        reported.or_else(|| expected_usage(budget, lane, earlier))
+    };
+    rest_beside(budget, sum, &running.iter().map(taken).collect::<Vec<_>>())
+}
+
+fn rest_beside(budget: LaneBudget, sum: Sum, running: &[Option<u64>]) -> u64 {
+    let mut rest = budget.most().saturating_sub(budget.spent(sum.usage));
+    for amount in running.iter().flatten() {
+        rest = rest.saturating_sub(*amount);
+    }
+    for _ in running.iter().filter(|amount| amount.is_none()) {
+        rest /= 2;
+    }
+    rest
 }
 
 /// Returns what a running lane will probably use, in what the budget counts; `None` if unknown.
@@ -130,6 +149,19 @@ mod tests {
             1,
             "it may have used any amount"
         );
+    }
+
+    #[test]
+    fn what_a_running_lane_reports_is_not_left() {
+        let (lane, budget) = (running("a", None), LaneBudget::Tokens(100));
+        let left = |reported, earlier: &[LaneEntry]| {
+            left_beside(budget, Sum::default(), &[(&lane, reported)], earlier)
+        };
+        assert_eq!(left(Some(90), &[]), 10);
+        assert_eq!(left(Some(190), &[]), 0);
+        assert_eq!(left(None, &[ended("a", None, 70, None)]), 30, "what lanes like it needed");
+        assert_eq!(left(None, &[]), 50, "of an agent that Convoke knows nothing of");
+        assert_eq!(left_beside(budget, Sum::default(), &[], &[]), 100);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use convoke_domain::finding::{FileFinding, Unreadable};
 
 use super::secrets::SecretRules;
 use super::selection::{Chosen, SelectedDocument};
+use crate::lane::cancel::Cancel;
 use crate::{batch, file};
 
 /// The most bytes that are read for one block.
@@ -26,6 +27,16 @@ pub enum SecretHandling {
     LeaveOut,
 }
 
+/// What bounds the reading of documents.
+#[derive(Debug, Clone)]
+pub struct ReadLimits {
+    /// The most bytes of one document.
+    pub max_file_bytes: u64,
+    /// Ends the reading. The documents that are left count as unreadable, so the caller has to look
+    /// whether it was cancelled.
+    pub cancel: Cancel,
+}
+
 /// The documents, read.
 #[derive(Debug, Clone, Default)]
 pub struct Collected {
@@ -39,15 +50,15 @@ pub struct Collected {
 /// file is a finding.
 pub fn collect(
     selected: &[SelectedDocument],
-    max_file_bytes: u64,
+    limits: &ReadLimits,
     rules: &SecretRules,
     handling: SecretHandling,
 ) -> Collected {
     let allowed = within(selected, MOST_BYTES);
     let tasks: Vec<_> = selected.iter().zip(allowed).collect();
     let found = batch::in_parallel(&tasks, |(document, is_allowed)| {
-        if *is_allowed {
-            open(document, max_file_bytes, rules, handling)
+        if *is_allowed && !limits.cancel.is_cancelled() {
+            open(document, limits.max_file_bytes, rules, handling)
         } else {
             let finding = FileFinding::Unreadable(Unreadable::BeyondTotal);
             NamedDocument { path: DocumentPath::new(&document.shown), finding, secrets: Vec::new() }

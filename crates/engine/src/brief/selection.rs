@@ -1,19 +1,22 @@
 //! Selects documents by names, folders and patterns.
 
-use std::collections::HashSet;
+mod walk;
+
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
 use ignore::gitignore::Gitignore;
-use ignore::overrides::OverrideBuilder;
-use ignore::{DirEntry, WalkBuilder};
+
+use self::walk::{Matcher, Pattern, Search, Walk, count_ignored};
+use crate::lane::cancel::Cancel;
 
 /// More documents than this are a mistake: no budget holds them.
 pub const MOST_DOCUMENTS: usize = 5000;
 
 /// A person's selection.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct SelectionRequest<'a> {
     /// The project's root, absolute.
     pub project: &'a Path,
@@ -23,6 +26,8 @@ pub struct SelectionRequest<'a> {
     pub named: &'a [PathBuf],
     /// Patterns of documents that come before all others, most important first.
     pub first: &'a [String],
+    /// Ends the search of folders.
+    pub cancel: Cancel,
 }
 
 /// How a document was chosen.
@@ -83,7 +88,8 @@ pub enum SelectionError {
     NothingMatches {
         /// The person's patterns.
         patterns: String,
-        /// How many files match that a `.gitignore` excludes.
+        /// How many files match that a `.gitignore` excludes; Convoke counts no more than
+        /// [`MOST_DOCUMENTS`].
         ignored: usize,
     },
     /// A pattern cannot be used.
@@ -98,6 +104,9 @@ pub enum SelectionError {
     /// More documents match than any budget holds.
     #[error("more than {MOST_DOCUMENTS} documents match")]
     TooMany,
+    /// The caller cancelled the search.
+    #[error("the search for documents was stopped")]
+    Stopped,
 }
 
 /// Chooses documents, each once, in the order of the names and then by path.
@@ -106,16 +115,24 @@ pub fn select(
 ) -> Result<(Vec<SelectedDocument>, Vec<SelectionNote>), SelectionError> {
     let (documents, notes) = (Vec::new(), Vec::new());
     let mut selection = Selection { request, documents, taken: HashSet::new(), notes };
+    let names: Vec<_> = selection.request.named.iter().collect();
+    let places = names.iter().map(|given| selection.place(given));
+    let places = places.collect::<Result<Vec<_>, _>>()?;
+    let walks = Walk::all(&places);
+    let mut found = HashMap::new();
+    for walk in &walks {
+        walk.find(&selection.request.cancel, &mut found)?;
+    }
     let mut unmatched = Vec::new();
-    for given in request.named {
-        let before = selection.documents.len();
-        if !selection.take(given)? && selection.documents.len() == before {
+    for (index, (given, place)) in names.into_iter().zip(&places).enumerate() {
+        let found = found.remove(&index).unwrap_or_default();
+        if !selection.take(given, place, found)? {
             unmatched.push(given.display().to_string());
         }
     }
     if selection.documents.is_empty() {
         let patterns: Vec<_> = unmatched.iter().map(|given| format!("`{given}`")).collect();
-        let ignored = selection.count_ignored();
+        let ignored = count_ignored(&walks, &selection.request.cancel)?;
         return Err(SelectionError::NothingMatches { patterns: patterns.join(", "), ignored });
     }
     let unmatched = unmatched.into_iter().map(|pattern| SelectionNote::NoMatch { pattern });
@@ -131,25 +148,15 @@ struct Selection<'a> {
     notes: Vec<SelectionNote>,
 }
 
-/// A folder to search, and which of its files match.
-struct Search {
-    /// Absolute.
-    root: PathBuf,
-    /// As the person wrote it.
-    written: PathBuf,
-    pattern: Option<String>,
-}
-
-/// Whether files that a `.gitignore` excludes are found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ignored {
-    Excluded,
-    Found,
+/// What one of the person's names selects.
+enum NamedPlace {
+    File(PathBuf),
+    Search(Search),
 }
 
 impl Selection<'_> {
-    /// Adds the documents that one name selects, and tells whether there are any.
-    fn take(&mut self, given: &Path) -> Result<bool, SelectionError> {
+    /// Tells where to look for what one name selects.
+    fn place(&self, given: &Path) -> Result<NamedPlace, SelectionError> {
         let path = cleaned(&self.request.folder.join(given));
         // A dangling link counts as present, and so does what the system hides: reading it gives the
         // error.
@@ -158,16 +165,34 @@ impl Selection<'_> {
             Err(error) => error.kind() == ErrorKind::PermissionDenied,
         };
         if is_there && !path.is_dir() {
-            self.name(path, given);
-            return Ok(true);
+            return Ok(NamedPlace::File(path));
         }
-        let search =
-            if is_there { Some(self.all_below(given)) } else { self.pattern_search(given) };
-        let Some(search) = search else {
-            let beside = names_beside(&path);
-            return Err(SelectionError::Missing { path: given.to_owned(), beside });
+        let search = if is_there {
+            Some(Search { root: path.clone(), written: given.to_owned(), pattern: None })
+        } else {
+            self.pattern_search(given)?
         };
-        let found = search.files(Ignored::Excluded)?;
+        let missing = || {
+            let beside = names_beside(&path);
+            SelectionError::Missing { path: given.to_owned(), beside }
+        };
+        search.map(NamedPlace::Search).ok_or_else(missing)
+    }
+
+    /// Adds the documents that one name selects, and tells whether there are any.
+    fn take(
+        &mut self,
+        given: &Path,
+        place: &NamedPlace,
+        found: Vec<PathBuf>,
+    ) -> Result<bool, SelectionError> {
+        let search = match place {
+            NamedPlace::File(path) => {
+                self.name(path.clone(), given);
+                return Ok(true);
+            }
+            NamedPlace::Search(search) => search,
+        };
         let is_any = !found.is_empty();
         for path in found {
             let shown = search.written.join(path.strip_prefix(&search.root).unwrap_or(&path));
@@ -180,23 +205,18 @@ impl Selection<'_> {
         Ok(is_any)
     }
 
-    /// Searches all of a folder.
-    fn all_below(&self, given: &Path) -> Search {
-        let root = cleaned(&self.request.folder.join(given));
-        Search { root, written: given.to_owned(), pattern: None }
-    }
-
     /// Searches by a pattern; `None` if the path has no pattern in it.
-    fn pattern_search(&self, given: &Path) -> Option<Search> {
+    fn pattern_search(&self, given: &Path) -> Result<Option<Search>, SelectionError> {
         let is_pattern = |part: &Component<'_>| {
             part.as_os_str().to_string_lossy().contains(['*', '?', '[', '{'])
         };
         let parts: Vec<_> = given.components().collect();
-        let literal = parts.iter().position(is_pattern)?;
+        let Some(literal) = parts.iter().position(is_pattern) else { return Ok(None) };
         let written: PathBuf = parts[..literal].iter().collect();
         let rest: PathBuf = parts[literal..].iter().collect();
         let root = cleaned(&self.request.folder.join(&written));
-        Some(Search { root, written, pattern: Some(rest.to_string_lossy().into_owned()) })
+        let pattern = Some(Pattern::new(&rest.to_string_lossy())?);
+        Ok(Some(Search { root, written, pattern }))
     }
 
     fn name(&mut self, path: PathBuf, given: &Path) {
@@ -228,16 +248,6 @@ impl Selection<'_> {
         shown.to_string_lossy().into_owned()
     }
 
-    fn count_ignored(&self) -> usize {
-        let searches = self.request.named.iter().filter_map(|given| {
-            let path = cleaned(&self.request.folder.join(given));
-            let is_folder = path.is_dir();
-            let search = is_folder.then(|| self.all_below(given));
-            search.or_else(|| self.pattern_search(given))?.files(Ignored::Found).ok()
-        });
-        searches.map(|files| files.len()).sum()
-    }
-
     /// Puts the documents that match `--first` before all others, in the order of the patterns.
     fn put_first(&mut self) -> Result<(), SelectionError> {
         let mut first = Vec::new();
@@ -259,61 +269,6 @@ impl Selection<'_> {
         first.append(&mut self.documents);
         self.documents = first;
         Ok(())
-    }
-}
-
-impl Search {
-    fn files(&self, ignored: Ignored) -> Result<Vec<PathBuf>, SelectionError> {
-        let matcher = self.pattern.as_deref().map(Matcher::new).transpose()?;
-        let mut walk = WalkBuilder::new(&self.root);
-        let excludes = ignored == Ignored::Excluded;
-        walk.ignore(false).require_git(false).follow_links(false);
-        walk.git_ignore(excludes).git_exclude(excludes).git_global(excludes).parents(excludes);
-        let pattern = self.pattern.as_deref().unwrap_or_default();
-        walk.hidden(!(pattern.starts_with('.') || pattern.contains("/.")));
-        if self.pattern.is_some() && !pattern.contains("**") {
-            walk.max_depth(Some(Path::new(pattern).components().count()));
-        }
-        walk.filter_entry(|entry| entry.file_name() != ".git");
-        let mut found = Vec::new();
-        for entry in walk.build().filter_map(Result::ok) {
-            let below = entry.path().strip_prefix(&self.root).unwrap_or(entry.path());
-            if is_file(&entry) && matcher.as_ref().is_none_or(|matcher| matcher.is_match(below)) {
-                found.push(entry.into_path());
-            }
-            if found.len() > MOST_DOCUMENTS {
-                return Err(SelectionError::TooMany);
-            }
-        }
-        found.sort();
-        Ok(found)
-    }
-}
-
-/// A link may be a document, too; whether it leads out is judged when it is read.
-fn is_file(entry: &DirEntry) -> bool {
-    let Some(kind) = entry.file_type() else { return false };
-    kind.is_file() || kind.is_symlink() && !entry.path().is_dir()
-}
-
-/// One pattern, in which `*` stays within a folder and `**` does not.
-struct Matcher(ignore::overrides::Override);
-
-impl Matcher {
-    fn new(pattern: &str) -> Result<Self, SelectionError> {
-        let refused = |source| SelectionError::Pattern {
-            pattern: pattern.to_owned(),
-            source: Box::new(source),
-        };
-        let mut builder = OverrideBuilder::new("/");
-        // A pattern with a slash begins at the top; one without matches in every folder.
-        let rooted = if pattern.contains('/') { format!("/{pattern}") } else { pattern.to_owned() };
-        builder.add(&rooted).map_err(refused)?;
-        Ok(Self(builder.build().map_err(refused)?))
-    }
-
-    fn is_match(&self, path: &Path) -> bool {
-        self.0.matched(path, false).is_whitelist()
     }
 }
 
@@ -349,4 +304,97 @@ fn cleaned(path: &Path) -> PathBuf {
         }
     }
     clean
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(names: &[&str]) -> Vec<PathBuf> {
+        names.iter().map(PathBuf::from).collect()
+    }
+
+    fn selected(
+        folder: &Path,
+        named: &[PathBuf],
+        cancel: &Cancel,
+    ) -> Result<Vec<String>, SelectionError> {
+        let cancel = cancel.clone();
+        let request = SelectionRequest { project: folder, folder, named, first: &[], cancel };
+        select(request).map(|(found, _)| found.into_iter().map(|found| found.shown).collect())
+    }
+
+    #[test]
+    fn patterns_that_begin_in_one_folder_share_a_walk() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("docs")).unwrap();
+        let mut named: Vec<PathBuf> =
+            (0..100).map(|number| PathBuf::from(format!("**/none-{number}-*.md"))).collect();
+        named.extend(names(&[".", "docs/*.md", "docs/**", "docs/.*", ".hidden*"]));
+        let request = SelectionRequest {
+            project: folder.path(),
+            folder: folder.path(),
+            named: &named,
+            first: &[],
+            cancel: Cancel::default(),
+        };
+        let (documents, notes) = (Vec::new(), Vec::new());
+        let selection = Selection { request, documents, taken: HashSet::new(), notes };
+        let places: Vec<_> = named.iter().map(|given| selection.place(given).unwrap()).collect();
+        let walks = Walk::all(&places);
+        let searches: Vec<_> = walks.iter().map(|walk| walk.searches.len()).collect();
+        assert_eq!(searches, [101, 2, 1, 1]);
+    }
+
+    // A shared walk is as deep as its deepest pattern, and each pattern is as deep as it alone is.
+    #[test]
+    fn patterns_that_share_a_walk_find_what_each_finds_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let cancel = Cancel::default();
+        for path in ["a.md", "docs/b.md", "docs/deep/c.md", "docs/.d.md", "docs/e.txt", "x/a.md"] {
+            let path = folder.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "text").unwrap();
+        }
+        let patterns =
+            ["*.md", "docs/*.md", "docs/**/*.md", "docs/.*", "docs", "*/*.md", "**/a.md"];
+        let alone: Vec<_> = patterns
+            .iter()
+            .flat_map(|pattern| selected(folder.path(), &names(&[pattern]), &cancel).unwrap())
+            .collect();
+        let mut known = HashSet::new();
+        let once: Vec<_> = alone.into_iter().filter(|path| known.insert(path.clone())).collect();
+        assert_eq!(selected(folder.path(), &names(&patterns), &cancel).unwrap(), once);
+        assert_eq!(
+            once,
+            ["a.md", "docs/b.md", "docs/deep/c.md", "docs/.d.md", "docs/e.txt", "x/a.md",]
+        );
+    }
+
+    #[test]
+    fn a_search_ends_when_its_caller_cancels() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("a.md"), "text").unwrap();
+        let cancel = Cancel::default();
+        assert_eq!(selected(folder.path(), &names(&["*.md"]), &cancel).unwrap(), ["a.md"]);
+        cancel.cancel();
+        for pattern in ["*.md", "*.none"] {
+            let stopped = selected(folder.path(), &names(&[pattern]), &cancel);
+            assert!(matches!(stopped, Err(SelectionError::Stopped)), "{stopped:?}");
+        }
+    }
+
+    #[test]
+    fn files_that_a_gitignore_excludes_are_counted_once() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(".gitignore"), "*.md\n").unwrap();
+        for name in ["a.md", "b.md"] {
+            fs::write(folder.path().join(name), "text").unwrap();
+        }
+        let error = selected(folder.path(), &names(&["*.md", "**/*.md"]), &Cancel::default());
+        assert!(
+            matches!(error, Err(SelectionError::NothingMatches { ignored: 2, .. })),
+            "{error:?}"
+        );
+    }
 }

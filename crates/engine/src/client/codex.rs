@@ -28,7 +28,8 @@ const VARIABLES: &[&str] = &["OPENAI_API_KEY", "OPENAI_BASE_URL", "CODEX_API_KEY
 
 /// Codex 0.166.0 waits about a second for a server that is not required, which is longer than ours needs,
 /// and does not start without one that is. Headless, it refuses tools that change something unless they
-/// are approved beforehand. A server gets few of its variables unless they are named.
+/// are approved beforehand. A server gets few of its variables unless they are named: without those that
+/// switch tools off and limit budgets, it would offer what its user has forbidden.
 const SERVER: ServerWiring = ServerWiring {
     project_file: ".codex/config.toml",
     user_file: UserFile::moved_by(".codex/config.toml", "CODEX_HOME", "config.toml"),
@@ -36,9 +37,13 @@ const SERVER: ServerWiring = ServerWiring {
         beside: &[
             "startup_timeout_sec = 20",
             "default_tools_approval_mode = \"approve\"",
-            "env_vars = [\"CONVOKE_AGENT\", \"CONVOKE_LANE\", \"CONVOKE_STORE\", \"CODEX_HOME\", \
-             \"XDG_CACHE_HOME\", \"XDG_CONFIG_HOME\", \"XDG_STATE_HOME\"]",
+            "env_vars = [\"CONVOKE_AGENT\", \"CONVOKE_LANE\", \"CONVOKE_LANE_BUDGET_PER_DAY\", \
+             \"CONVOKE_MCP_ALLOW\", \"CONVOKE_MCP_BUDGET\", \"CONVOKE_MCP_IN_LANES\", \
+             \"CONVOKE_STORE\", \"CONVOKE_STORE_PASSWORD\", \"CONVOKE_STORE_PASSWORD_COMMAND\", \
+             \"CONVOKE_STORE_PASSWORD_FILE\", \"CODEX_HOME\", \"XDG_CACHE_HOME\", \
+             \"XDG_CONFIG_HOME\", \"XDG_STATE_HOME\"]",
         ],
+        required: "required = true",
     },
     approval,
 };

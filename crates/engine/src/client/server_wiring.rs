@@ -32,6 +32,8 @@ pub(crate) enum ServerForm {
     Toml {
         /// The lines beside the command.
         beside: &'static [&'static str],
+        /// The line with which the client waits for the server, and does not start without it.
+        required: &'static str,
     },
 }
 

@@ -31,17 +31,39 @@ pub fn server_place(
     Ok(owner.place(wiring.project_file, &wiring.user_file))
 }
 
+/// Whether a client starts without the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ServerNeed {
+    /// It starts, without the tools.
+    Optional,
+    /// It waits for the server, and does not start without it.
+    Required,
+}
+
 /// Returns a file with our entry. `program` is how the settings name Convoke. In an entry that is there
-/// only the program changes, because its user may have added to it.
+/// only the program changes, because its user may have added to it, and the need if it is
+/// [`ServerNeed::Required`].
 pub fn put_server(
     current: Option<&str>,
     client: Client,
     program: &str,
+    need: ServerNeed,
 ) -> Result<String, SettingsError> {
     let text = current.unwrap_or_default();
-    match &wiring(client)?.form {
-        ServerForm::Json { section, entry } => put_json(text, section, &entry(program), program),
-        ServerForm::Toml { beside } => server_toml::put(text, beside, program),
+    match (&wiring(client)?.form, need) {
+        (ServerForm::Json { section, entry }, ServerNeed::Optional) => {
+            put_json(text, section, &entry(program), program)
+        }
+        (ServerForm::Json { .. }, ServerNeed::Required) => {
+            Err(SettingsError::WaitsAnyway { client })
+        }
+        (ServerForm::Toml { beside, .. }, ServerNeed::Optional) => {
+            server_toml::put(text, beside, program)
+        }
+        (ServerForm::Toml { beside, required }, ServerNeed::Required) => {
+            let text = server_toml::put(text, beside, program)?;
+            server_toml::require(&text, required)
+        }
     }
 }
 
@@ -215,7 +237,7 @@ mod tests {
     use super::*;
 
     fn put(text: &str, client: Client) -> Result<String, SettingsError> {
-        put_server(Some(text), client, NAME)
+        put_server(Some(text), client, NAME, ServerNeed::Optional)
     }
 
     #[test]
@@ -257,7 +279,8 @@ mod tests {
             assert_eq!(left.as_deref(), Some(text));
         }
         // A program of another name knows what it wrote itself.
-        let renamed = put_server(None, Client::Opencode, "/opt/agents").unwrap();
+        let renamed =
+            put_server(None, Client::Opencode, "/opt/agents", ServerNeed::Optional).unwrap();
         let own = find_server(&renamed, Client::Opencode, "/opt/agents").unwrap();
         assert_eq!(own, Some(ServerEntry::Own { program: "/opt/agents".into() }));
     }
@@ -275,7 +298,8 @@ mod tests {
                 edited.replace("# mine", "// mine")
             };
             assert_eq!(put(&edited, client).unwrap(), edited, "{edited}");
-            let moved = put_server(Some(&edited), client, "/opt/convoke").unwrap();
+            let optional = ServerNeed::Optional;
+            let moved = put_server(Some(&edited), client, "/opt/convoke", optional).unwrap();
             assert_eq!(
                 moved,
                 edited
@@ -287,9 +311,23 @@ mod tests {
 
     // A colleague has the project's file without the program: Codex must start there too.
     #[test]
-    fn no_client_depends_on_the_server() {
+    fn no_client_depends_on_the_server_unless_its_user_says_so() {
         let text = put("", Client::Codex).unwrap();
         assert!(!text.contains("required"), "{text}");
+        let require =
+            |text: &str, client| put_server(Some(text), client, NAME, ServerNeed::Required);
+        let required = require("", Client::Codex).unwrap();
+        assert!(required.contains("\nrequired = true\n"), "{required}");
+        assert_eq!(require(&text, Client::Codex).unwrap(), required, "also later");
+        assert_eq!(put(&required, Client::Codex).unwrap(), required, "an install keeps the line");
+        let refused = required.replace("required = true", "required = false # mine");
+        let again = require(&refused, Client::Codex).unwrap();
+        assert_eq!(again, required.replace("required = true", "required = true # mine"));
+        let taken = take_server(&required, FormerFile::Absent, Client::Codex, NAME).unwrap();
+        assert_eq!(taken, None);
+        for client in [Client::Claude, Client::Gemini, Client::Opencode, Client::Qwen] {
+            assert_eq!(require("", client), Err(SettingsError::WaitsAnyway { client }));
+        }
     }
 
     #[test]

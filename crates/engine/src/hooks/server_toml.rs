@@ -77,6 +77,24 @@ pub(super) fn put(text: &str, beside: &[&str], program: &str) -> Result<String, 
     same_but_ours(parsed, &before).map(|()| after)
 }
 
+/// Returns a file whose entry of ours has the line with which the client waits for the server.
+pub(super) fn require(text: &str, line: &str) -> Result<String, SettingsError> {
+    let (key, value) = line.split_once(" = ").ok_or_else(own_table)?;
+    let before = parse(text)?;
+    let present = spans(text, |entry| member(entry, key).map(Spanned::span)).flatten();
+    let after = if let Some(present) = present {
+        replace(text, present, value)
+    } else {
+        let arguments = spans(text, |entry| member(entry, "args").map(Spanned::span)).flatten();
+        let place = whole_line(text, arguments.ok_or_else(own_table)?).end;
+        let (above, below) = text.split_at_checked(place).ok_or_else(own_table)?;
+        let end = line_end(text);
+        let gap = if above.ends_with('\n') { "" } else { end };
+        format!("{above}{gap}{line}{end}{below}")
+    };
+    same_but_ours(parse(&after)?, &before).map(|()| after)
+}
+
 pub(super) fn take(
     text: &str,
     former: FormerFile<'_>,

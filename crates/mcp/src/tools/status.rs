@@ -7,7 +7,6 @@ use convoke_service::background::{run_mark, run_progress};
 use convoke_service::failure::Failure;
 use rmcp::model::ProgressNotificationParam;
 use rmcp::service::{RequestContext, RoleServer};
-use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep};
 
 use super::Desk;
@@ -76,14 +75,14 @@ pub(crate) async fn wait_for_change(
 
 /// Only a run that goes on can change by itself.
 async fn goes_on(desk: &Desk, run: &RunId) -> bool {
-    let (session, run) = (desk.session.clone(), run.clone());
-    let found = spawn_blocking(move || run_progress(&session, &run)).await;
+    let run = run.clone();
+    let found = desk.work(move |desk| run_progress(&desk.session, &run)).await;
     found.is_ok_and(|found| found.is_ok_and(|report| report.poll_after_s.is_some()))
 }
 
 async fn mark(desk: &Desk, run: &RunId) -> Option<String> {
-    let (session, run) = (desk.session.clone(), run.clone());
-    spawn_blocking(move || run_mark(&session, &run).ok()).await.ok().flatten()
+    let run = run.clone();
+    desk.work(move |desk| run_mark(&desk.session, &run).ok()).await.ok().flatten()
 }
 
 async fn tell(context: &RequestContext<RoleServer>, passed: Duration, all: Duration) {

@@ -198,6 +198,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
+    use crate::calls::CallLimits;
     use crate::catalog::ToolName;
 
     #[test]
@@ -213,7 +214,8 @@ mod tests {
         let request = SayRequest { text, to: Some(june.clone()), ..SayRequest::default() };
         say(&session, &request).unwrap();
 
-        let desk = Desk::new(session, june.clone(), Arc::new([ToolName::Wake]), Arc::default());
+        let (tools, memory) = (Arc::new([ToolName::Wake]), Arc::default());
+        let desk = Desk::new(session, june.clone(), tools, memory, CallLimits::default());
         let arguments = Arguments::read(ToolName::Wake, Map::new()).unwrap();
         wake(&desk.clone().cancelled_by(Arc::new(|| true)), &arguments).unwrap();
         assert_eq!(unread_count(&desk.session, &june).unwrap(), 1);

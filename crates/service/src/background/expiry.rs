@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use convoke_domain::run::RunId;
+use convoke_engine::lock::Lock;
 use jiff::Timestamp;
 
 use super::folder::{Folders, KEYS, KeptRun, kept_run};
@@ -45,8 +46,10 @@ impl Folders {
         }
     }
 
-    /// Takes a run's folder away before its content is removed, so that no process can begin in it.
+    /// Takes a run's folder away before its content is removed, so that no process can begin in it. A
+    /// start that is under way goes first: the run stays until the next time.
     fn remove(&self, run: &KeptRun, now: Timestamp) {
+        let Ok(lock) = Lock::take(&self.start_lock(), "the removal of an old run") else { return };
         let gone = self.root.join(format!("{GONE}{}", run.request.run));
         if fs::rename(&run.path, &gone).is_err() {
             return;
@@ -59,6 +62,7 @@ impl Folders {
         if let Some(key) = &run.request.key {
             fs::remove_file(self.root.join(KEYS).join(key)).ok();
         }
+        drop(lock);
         fs::remove_dir_all(&gone).ok();
     }
 }
@@ -82,14 +86,13 @@ impl KeptRun {
 
 #[cfg(test)]
 mod tests {
-    use convoke_engine::lock::Lock;
     use jiff::ToSpan;
 
     use super::super::BackgroundKind;
     use super::*;
 
     fn folders(top: &Path) -> Folders {
-        Folders::at(top.to_owned(), "project".to_owned())
+        Folders::at(top.join("runs"), "project".to_owned())
     }
 
     fn created(top: &Path) -> Timestamp {
@@ -120,7 +123,7 @@ mod tests {
         assert_eq!(all(), [true, true, true]);
         folders.remove_expired(now + (24 * 31).hours());
         assert_eq!(all(), [false, false, true]);
-        assert!(fs::read_dir(top.path()).unwrap().count() == 1, "nothing else is left");
+        assert_eq!(fs::read_dir(&folders.root).unwrap().count(), 1, "nothing else is left");
         drop(lock);
         folders.remove_expired(now + (24 * 31).hours());
         assert_eq!(all(), [false; 3]);
@@ -133,10 +136,14 @@ mod tests {
         for number in 0..MOST as u64 + 5 {
             add(&folders, number, "0");
         }
-        let count = || fs::read_dir(top.path()).unwrap().count();
+        let count = || fs::read_dir(&folders.root).unwrap().count();
         let now = created(top.path());
         folders.remove_expired(now);
         assert_eq!(count(), MOST + 5, "recent ones stay");
+        let start = folders.lock_starts().unwrap();
+        folders.remove_expired(now + 2.hours());
+        assert_eq!(count(), MOST + 5, "a start that is under way goes first");
+        drop(start);
         folders.remove_expired(now + 2.hours());
         assert_eq!(count(), MOST);
     }

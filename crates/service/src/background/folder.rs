@@ -7,12 +7,13 @@ use std::fs::{self, DirBuilder};
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use convoke_domain::lane::budget::{InvalidBudget, WrittenBudget};
 use convoke_domain::run::RunId;
 use convoke_engine::chance::random_number;
 use convoke_engine::file;
-use convoke_engine::lock::Lock;
+use convoke_engine::lock::{Lock, LockError};
 use convoke_engine::skill::hash;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -30,6 +31,9 @@ const REQUEST: &str = "request.json";
 /// No file of ours that is read whole is larger.
 pub(super) const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
+/// How long a start waits for others: clients expect it to return within a second.
+const PATIENCE: Duration = Duration::from_millis(600);
+
 #[derive(Debug, thiserror::Error)]
 pub(super) enum FolderError {
     #[error("cannot find a folder for background runs: HOME is not set")]
@@ -42,6 +46,8 @@ pub(super) enum FolderError {
     Illegible(PathBuf),
     #[error("cannot read the budget `{text}` in `{}`", path.display())]
     Budget { path: PathBuf, text: String, source: InvalidBudget },
+    #[error("other runs are being started, so this one was not; try again")]
+    Busy,
 }
 
 pub(super) fn unusable(path: &Path) -> impl FnOnce(io::Error) -> Failure {
@@ -177,12 +183,20 @@ impl Folders {
         Self { root, project }
     }
 
-    /// Waits until no other process of the user starts a run.
+    /// Waits a moment until no other process of the user starts a run.
     pub(super) fn lock_starts(&self) -> Result<Lock, Failure> {
-        let path = self.root.with_extension("lock");
+        let path = self.start_lock();
         path.parent().map_or(Ok(()), make_private)?;
-        Lock::wait(&path, "another start of a run")
-            .map_err(|error| Failure::new(ErrorClass::Prerequisite, error))
+        Lock::wait_for(&path, "another start of a run", PATIENCE).map_err(|error| match error {
+            LockError::Held { .. } => Failure::new(ErrorClass::Interrupted, FolderError::Busy)
+                .hint("call run_start again with the same key: it starts nothing twice"),
+            LockError::File { .. } => Failure::new(ErrorClass::Prerequisite, error),
+        })
+    }
+
+    /// Returns the file of the lock that a start of a run holds.
+    pub(super) fn start_lock(&self) -> PathBuf {
+        self.root.with_extension("lock")
     }
 
     /// Takes a key for a run and makes the run's folder; of two callers at the same time one has it.

@@ -8,7 +8,7 @@ use convoke_engine::detach::{DetachedStart, start_detached, start_outside};
 use convoke_engine::lock::Lock;
 
 use super::attempt::Attempt;
-use super::folder::KeptRun;
+use super::folder::{Folders, KeptRun};
 use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
 
@@ -70,8 +70,12 @@ pub fn begin_work(folder: PathBuf) -> Result<BackgroundWork, Failure> {
 }
 
 impl BackgroundWork {
-    /// Keeps the exit code.
-    pub fn end(&self, code: u8) -> Result<(), Failure> {
-        self.attempt.end(code)
+    /// Keeps the exit code. Then it removes runs that ended long ago: no client waits for this process.
+    pub fn end(&self, session: &Session, code: u8) -> Result<(), Failure> {
+        self.attempt.end(code)?;
+        if let Ok(folders) = Folders::of(session) {
+            folders.remove_expired(session.now());
+        }
+        Ok(())
     }
 }

@@ -10,9 +10,11 @@ use convoke_domain::brief::collection::{
 use convoke_domain::brief::settings::BriefSettings;
 use convoke_domain::finding::FileFinding;
 use convoke_domain::pack::PackPolicy;
-use convoke_engine::brief::collect::{Collected, SecretHandling, collect};
+use convoke_engine::brief::collect::{Collected, ReadLimits, SecretHandling, collect};
 use convoke_engine::brief::secrets::SecretRules;
-use convoke_engine::brief::selection::{SelectionError, SelectionNote, SelectionRequest, select};
+use convoke_engine::brief::selection::{
+    MOST_DOCUMENTS, SelectionError, SelectionNote, SelectionRequest, select,
+};
 
 pub use self::report::{BriefDocumentReport, BriefFilesReport, BriefSecretReport};
 use super::open_tokenizer;
@@ -50,10 +52,21 @@ pub fn brief_files(
 ) -> Result<BriefFilesReport, Failure> {
     let (project, folder) = places(session);
     let (named, first) = (&request.named, &request.first);
-    let wanted = SelectionRequest { project: &project, folder: &folder, named, first };
+    let cancel = session.cancel();
+    let wanted = SelectionRequest {
+        project: &project,
+        folder: &folder,
+        named,
+        first,
+        cancel: cancel.clone(),
+    };
     let (selected, notes) = select(wanted).map_err(refused)?;
     let rules = SecretRules::load().map_err(|error| Failure::new(ErrorClass::Bug, error))?;
-    let collected = collect(&selected, settings.max_file_bytes, &rules, request.secrets);
+    let limits = ReadLimits { max_file_bytes: settings.max_file_bytes, cancel: cancel.clone() };
+    let collected = collect(&selected, &limits, &rules, request.secrets);
+    if cancel.is_cancelled() {
+        return Err(refused(SelectionError::Stopped));
+    }
     require_text(&collected)?;
     let tokenizer = open_tokenizer(settings.tokenizer)?;
     let packing = CollectionSettings {
@@ -101,6 +114,9 @@ fn require_text(collected: &Collected) -> Result<(), Failure> {
 }
 
 fn refused(error: SelectionError) -> Failure {
+    if matches!(error, SelectionError::Stopped) {
+        return Failure::new(ErrorClass::Interrupted, error);
+    }
     let hint = match &error {
         SelectionError::Missing { path, beside } => {
             let folder = path.parent().unwrap_or(Path::new(""));
@@ -118,13 +134,17 @@ fn refused(error: SelectionError) -> Failure {
             files(*ignored)
         )),
         SelectionError::TooMany => Some("name a narrower folder or pattern".to_owned()),
-        SelectionError::Pattern { .. } => None,
+        SelectionError::Pattern { .. } | SelectionError::Stopped => None,
     };
     Failure::new(ErrorClass::Usage, error).maybe_hint(hint)
 }
 
 fn files(count: usize) -> String {
-    if count == 1 { "1 file".to_owned() } else { format!("{count} files") }
+    match count {
+        1 => "1 file".to_owned(),
+        MOST_DOCUMENTS.. => format!("{MOST_DOCUMENTS} files or more"),
+        _ => format!("{count} files"),
+    }
 }
 
 fn too_small(error: FrameTooLarge) -> Failure {

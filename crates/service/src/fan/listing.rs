@@ -130,7 +130,8 @@ fn list_files(
     named: &[PathBuf],
 ) -> Result<Vec<ListedItem>, Failure> {
     let (project, folder) = crate::brief::files::places(session);
-    let wanted = SelectionRequest { project: &project, folder: &folder, named, first: &[] };
+    let (first, cancel) = (&[], session.cancel());
+    let wanted = SelectionRequest { project: &project, folder: &folder, named, first, cancel };
     let (selected, _) = select(wanted).map_err(unselected)?;
     let mut items = Vec::with_capacity(selected.len());
     for (line, document) in (1..).zip(selected) {
@@ -152,6 +153,9 @@ fn list_files(
 }
 
 fn unselected(error: SelectionError) -> Failure {
+    if matches!(error, SelectionError::Stopped) {
+        return Failure::new(ErrorClass::Interrupted, error);
+    }
     let failure = Failure::new(ErrorClass::Usage, error);
     failure.hint("for more files, list their names: `git ls-files | convoke fan … --lines -`")
 }

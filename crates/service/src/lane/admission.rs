@@ -74,16 +74,18 @@ impl LaneRequest<'_> {
         let mut budgets = Vec::new();
         if let Some(budget) = self.budget {
             let sum = kept(reporter, self.sum_of_run(ledger)).unwrap_or_default();
-            budgets.push((budget, sum, own));
+            let given = self.given_away(session, budget).map_or(0, |mut given| given.amount());
+            budgets.push((budget, sum, given, own));
         }
         if let Some((budget, query)) = around_budget(around.as_ref()) {
             let sum = kept(reporter, ledger.sum(query)).unwrap_or_default();
-            budgets.push((budget, sum, around_it));
+            // What the lane around it gave away is this very run's, or another's that may go on.
+            budgets.push((budget, sum, 0, around_it));
         }
-        let reached = budgets.iter().find_map(|(budget, sum, stop)| {
-            budget.allows(*sum).err().map(|reached| stop(reached.amount()))
+        let reached = budgets.iter().find_map(|(budget, sum, given, stop)| {
+            budget.allows_beside(*sum, *given).err().map(|reached| stop(reached.amount()))
         });
-        let uncounted = budgets.iter().map(|(budget, sum, _)| UncountedLanes::of(*budget, *sum));
+        let uncounted = budgets.iter().map(|(budget, sum, ..)| UncountedLanes::of(*budget, *sum));
         (reached, uncounted.fold(UncountedLanes::default(), UncountedLanes::or))
     }
 
@@ -142,6 +144,6 @@ impl LaneRequest<'_> {
 }
 
 /// Tells whether a lane runs that can cost something: its process is not known to be gone.
-fn may_spend(lane: &LaneEntry) -> bool {
+pub(crate) fn may_spend(lane: &LaneEntry) -> bool {
     lane.over.is_none() && is_paid(lane) && !is_gone(&lane.begun.owner)
 }

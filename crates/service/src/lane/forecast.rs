@@ -17,7 +17,7 @@ use crate::session::Session;
 use crate::workspace::{Workspace, refused};
 
 /// How many lanes of the project are searched for similar ones.
-pub(super) const LOOKED_THROUGH: u32 = 500;
+pub(crate) const LOOKED_THROUGH: u32 = 500;
 
 /// How many of these a forecast is made of.
 const LAST: usize = 20;

@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use convoke_domain::design::quote::line;
+use convoke_domain::lane::budget::LaneBudget;
 use convoke_domain::lane::counted::UsageScope;
 use convoke_domain::lane::event::{LaneEvent, Usage};
 use convoke_engine::file;
@@ -54,6 +55,16 @@ pub(super) struct PulseWriter<'s> {
     before: Option<Usage>,
     pulse: LanePulse,
     written_at: Option<Timestamp>,
+}
+
+impl LanePulse {
+    /// Returns how much of a budget the lane has spent so far, as far as its client says.
+    pub(crate) const fn spent_of(&self, budget: LaneBudget) -> Option<u64> {
+        match budget {
+            LaneBudget::Tokens(_) => self.tokens,
+            LaneBudget::MicroDollars(_) => self.micro_dollars,
+        }
+    }
 }
 
 fn path_of(session: &Session, id: i64) -> Option<PathBuf> {

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Duration;
 
-use convoke_domain::lane::budget::{BudgetMeter, BudgetOwner, ExceededBudget};
+use convoke_domain::lane::budget::{BudgetMeter, BudgetOwner, ExceededBudget, LaneBudget};
 use convoke_domain::lane::budget_stop::BudgetStop;
 use convoke_domain::lane::counted::UsageExtent;
 use convoke_domain::lane::event::Usage;
@@ -26,11 +26,13 @@ use super::ending::{
     ending, failed_ending, never_begun, not_started, refused_ending, stopped_by_budget,
 };
 use super::forecast::LOOKED_THROUGH;
+use super::meter::LaneMeter;
 use super::park::reset_time;
 use super::pulse::PulseWriter;
 use super::report::warnings;
 use super::tree::{TreeLook, TreeWatch};
 use super::{BudgetNotice, LaneProgress, LaneRequest, LaneRun, OnProgress, TreeWatching, log};
+use crate::background::GivenAway;
 use crate::failure::Failure;
 use crate::failure::with_causes;
 use crate::observer::Reporter;
@@ -109,7 +111,7 @@ impl LaneRequest<'_> {
         if let Some(ledger) = ledger.as_ref().filter(|_| self.outlook == BudgetNotice::Forecast) {
             self.look_ahead(ledger, reporter);
         }
-        let mut meter = self.meter(ledger.as_ref(), reporter);
+        let mut meter = self.meter(session, ledger.as_ref(), reporter);
         let look = TreeLook { session, reporter, limit: self.limits.wall };
         let tree = match self.watch {
             TreeWatching::Tree => TreeWatch::begin(self.rights, &look),
@@ -133,7 +135,7 @@ impl LaneRequest<'_> {
         if let Some(ledger) = &ledger {
             self.record_pins(session, &ledger.workspace, &pins, &transcript, reporter);
         }
-        let reached = meter.as_ref().and_then(BudgetMeter::reached);
+        let reached = meter.as_ref().and_then(LaneMeter::reached);
         let stop = reached.and_then(|reached| stopped_by_budget(&mut transcript, &reached));
         let spent = match record {
             Some((ledger, id)) => {
@@ -223,13 +225,18 @@ impl LaneRequest<'_> {
     }
 
     /// Returns what watches over a budget while it runs.
-    fn meter(&self, ledger: Option<&OpenLedger>, reporter: &Reporter) -> Option<BudgetMeter> {
+    fn meter(
+        &self,
+        session: &Session,
+        ledger: Option<&OpenLedger>,
+        reporter: &Reporter,
+    ) -> Option<LaneMeter> {
         let budget = self.budget?;
         let store = ledger.map(|ledger| &ledger.workspace.store);
         let said_before = store.zip(self.resume).and_then(|(store, session)| {
             kept(reporter, store.last_count(&self.agent.to_string(), session)).flatten()
         });
-        Some(BudgetMeter {
+        let meter = BudgetMeter {
             budget,
             already: ledger
                 .and_then(|ledger| kept(reporter, self.sum_of_run(ledger)))
@@ -237,9 +244,18 @@ impl LaneRequest<'_> {
             counts: self.agent.usage_scope(),
             extent: self.usage_extent(),
             before: said_before.or_else(|| self.resume.is_none().then(Usage::default)),
+            given_away: 0,
             spent: Usage::default(),
             stopped: false,
-        })
+        };
+        Some(LaneMeter::new(meter, self.given_away(session, budget)))
+    }
+
+    /// Returns what its run gives away of its budget. A replay starts no agent that could.
+    pub(super) fn given_away(&self, session: &Session, budget: LaneBudget) -> Option<GivenAway> {
+        let is_free = matches!(self.agent, AgentRef::Replay(_));
+        let run = self.purpose.run.as_deref().filter(|_| !is_free)?;
+        GivenAway::by(session, run, budget)
     }
 
     pub(super) fn begun(&self, session: &Session) -> LaneStart {

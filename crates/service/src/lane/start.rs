@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use convoke_domain::client::Client;
-use convoke_domain::lane::budget::BudgetMeter;
 use convoke_domain::lane::event::LaneEvent;
 use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_domain::pin::{Pin, before_prompt};
@@ -19,6 +18,7 @@ use convoke_engine::lane::supervisor::Supervision;
 use super::acp::{AcpAgent, acp_agent};
 use super::agent::{NO_TOOLS, cassette_failed, in_lane, program, seen_by, unable, unplayable};
 use super::fleet::{READS_ONLY, fleet_program, fleet_variables};
+use super::meter::LaneMeter;
 use super::{LaneError, LaneProgress, LaneRequest, OnProgress, lane_failed};
 use crate::failure::{Failure, with_causes};
 use crate::observer::Reporter;
@@ -33,7 +33,7 @@ impl LaneRequest<'_> {
         scratch: &Path,
         reporter: &Reporter,
         pins: &[Pin],
-        mut meter: Option<&mut BudgetMeter>,
+        mut meter: Option<&mut LaneMeter>,
         on_progress: &mut OnProgress<'_>,
     ) -> Result<LaneTranscript, Failure> {
         let recorder = self.record.map(|path| {

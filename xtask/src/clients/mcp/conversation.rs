@@ -1,6 +1,5 @@
 //! A session of a client whose model calls tools one by one, each call by the result of the last one.
 
-use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -108,20 +107,11 @@ impl Driver<'_> {
             "qwen" => drop(setup::configure("qwen", &self.user, &self.server)?),
             _ => opencode::configure(&self.user, &self.server)?,
         }
-        self.user.convoke(&["mcp", "install", self.client, "--user"])?;
-        if self.client == "codex" { self.require_server() } else { Ok(()) }
-    }
-
-    /// Has Codex wait for the server: on a busy machine a program for tests starts slower than Codex waits
-    /// by itself.
-    fn require_server(&self) -> Result<(), Error> {
-        let place = self.user.home().join(".codex/config.toml");
-        let (entry, required) = ("startup_timeout_sec = 20", "required = true");
-        let settings = fs::read_to_string(&place)?;
-        if !settings.contains(entry) {
-            return Err(format!("no `{entry}` in {settings}").into());
-        }
-        Ok(fs::write(&place, settings.replace(entry, &format!("{required}\n{entry}")))?)
+        let install = ["mcp", "install", self.client, "--user"];
+        // On a busy machine a program for tests starts slower than Codex waits by itself.
+        let wait = (self.client == "codex").then_some("--wait");
+        let words: Vec<&str> = install.into_iter().chain(wait).collect();
+        self.user.convoke(&words).map(drop)
     }
 
     /// Runs a session whose model does what a script says.

@@ -32,7 +32,7 @@ impl BackgroundArgs {
         let words = work.words.iter().map(OsString::from);
         let words: Vec<_> = [program].into_iter().chain(words).collect();
         let exit = crate::run_command(&words, output);
-        work.end(exit.code())?;
+        work.end(&app.session, exit.code())?;
         Ok(exit)
     }
 }

@@ -11,6 +11,7 @@ mod answer;
 mod conversation;
 mod lines;
 mod message;
+mod named_paths;
 mod offer;
 mod part;
 mod permission;

@@ -27,6 +27,9 @@ pub(super) struct AmountBody {
     most: AmountLimit,
     spent: u64,
     is_partial: bool,
+    /// Only where it is not zero.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    given_away: Option<u64>,
 }
 
 /// A budget with its unit.
@@ -57,15 +60,17 @@ impl From<AmountLimit> for LaneBudget {
 
 impl From<SpentAmount> for AmountBody {
     fn from(amount: SpentAmount) -> Self {
-        let SpentAmount { budget, spent, is_partial } = amount;
-        Self { most: budget.into(), spent, is_partial }
+        let SpentAmount { budget, spent, is_partial, given_away } = amount;
+        let given_away = Some(given_away).filter(|given| *given > 0);
+        Self { most: budget.into(), spent, is_partial, given_away }
     }
 }
 
 impl From<AmountBody> for SpentAmount {
     fn from(body: AmountBody) -> Self {
-        let AmountBody { most, spent, is_partial } = body;
-        Self { budget: most.into(), spent, is_partial }
+        let AmountBody { most, spent, is_partial, given_away } = body;
+        let given_away = given_away.unwrap_or_default();
+        Self { budget: most.into(), spent, is_partial, given_away }
     }
 }
 
@@ -74,7 +79,7 @@ pub(super) fn budget_fact(stop: BudgetStop) -> Result<BudgetStopFact, String> {
     Ok(match stop {
         BudgetStop::Own(amount) => BudgetStopFact::Own(amount.into()),
         BudgetStop::Around(amount) => BudgetStopFact::Around(amount.into()),
-        BudgetStop::Day { spent: SpentAmount { budget, spent, is_partial }, running } => {
+        BudgetStop::Day { spent: SpentAmount { budget, spent, is_partial, .. }, running } => {
             BudgetStopFact::Day { most: budget.into(), spent, is_partial, running }
         }
         BudgetStop::Unknown => BudgetStopFact::Unknown,
@@ -88,7 +93,8 @@ impl From<BudgetStopFact> for BudgetStop {
             BudgetStopFact::Own(amount) => Self::Own(amount.into()),
             BudgetStopFact::Around(amount) => Self::Around(amount.into()),
             BudgetStopFact::Day { most, spent, is_partial, running } => {
-                Self::Day { spent: AmountBody { most, spent, is_partial }.into(), running }
+                let amount = AmountBody { most, spent, is_partial, given_away: None };
+                Self::Day { spent: amount.into(), running }
             }
             BudgetStopFact::Unknown => Self::Unknown,
         }

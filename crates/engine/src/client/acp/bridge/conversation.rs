@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
+use std::path::Path;
 
 use convoke_domain::lane::event::FailureKind;
 use serde_json::value::RawValue;
@@ -124,7 +125,8 @@ impl Conversation {
         line: &str,
     ) -> Vec<Step> {
         if method == "session/request_permission" {
-            let ruling = rule(params, self.request.rights());
+            let folder = Path::new(&self.request.folder);
+            let ruling = rule(params, self.request.rights(), folder);
             let told = told_request(method, ruling.word, &ruling.title, line);
             return vec![told, Step::Send(answer(id, &ruling.result))];
         }

@@ -1,9 +1,12 @@
 //! Requests of an agent for permission, and Convoke's answers.
 
+use std::path::Path;
+
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use super::named_paths::{NamedPaths, is_inside};
 use crate::client::command::Rights;
 use crate::json::{owned, parse, string};
 
@@ -49,15 +52,19 @@ struct RawOption<'a> {
     kind: Option<&'a RawValue>,
 }
 
-/// Rules on a request. A reader is denied everything. Without an option to reject once, Convoke
-/// answers as for a cancelled turn: an option that rejects for ever would change the user's settings.
-pub(super) fn rule(params: Option<&RawValue>, rights: Rights) -> Ruling {
+/// Rules on a request. A reader is denied everything. A writer is denied what names no path, because its
+/// kind is the agent's own word, and what names a path out of the folder. Without an option to reject
+/// once, Convoke answers as for a cancelled turn: an option that rejects for ever would change the user's
+/// settings.
+pub(super) fn rule(params: Option<&RawValue>, rights: Rights, folder: &Path) -> Ruling {
     let request = parse::<RawRequest<'_>>(params);
     let call = request.as_ref().and_then(|request| parse::<RawCall<'_>>(request.call));
     let kind = call.as_ref().and_then(|call| string(call.kind)).unwrap_or_default();
     let title = call.as_ref().and_then(|call| string(call.title)).unwrap_or_default();
     let title = if title.trim().is_empty() { "an unnamed tool" } else { title.trim() };
-    let is_permitted = rights == Rights::Write && WRITERS_KINDS.contains(&kind.as_ref());
+    let is_permitted = rights == Rights::Write
+        && WRITERS_KINDS.contains(&kind.as_ref())
+        && request.as_ref().is_some_and(|request| stays_below(request.call, folder));
     let (word, wanted) =
         if is_permitted { ("allowed", "allow_once") } else { ("denied", "reject_once") };
     let options = request.and_then(|request| parse::<Vec<&RawValue>>(request.options));
@@ -77,16 +84,23 @@ pub(super) fn rule(params: Option<&RawValue>, rights: Rights) -> Ruling {
     }
 }
 
+/// Tells whether a call names paths, and all of them below a folder.
+fn stays_below(call: Option<&RawValue>, folder: &Path) -> bool {
+    let NamedPaths { paths, is_complete } = NamedPaths::of(call);
+    is_complete && !paths.is_empty() && paths.iter().all(|path| is_inside(folder, path))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn ruled(params: &str, rights: Rights) -> (&'static str, String) {
-        let ruling = rule(Some(serde_json::from_str(params).unwrap()), rights);
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let ruling = rule(Some(serde_json::from_str(params).unwrap()), rights, folder);
         (ruling.word, ruling.result["outcome"].to_string())
     }
 
-    const BOTH: &str = r#"{"toolCall":{"title":"Write x","kind":"KIND"},"options":[
+    const BOTH: &str = r#"{"toolCall":{"title":"Write x","kind":"KIND","locations":[{"path":"src/x"}]},"options":[
         {"optionId":"yes","kind":"allow_once"},{"optionId":"always","kind":"allow_always"},
         {"optionId":"no","kind":"reject_once"},{"optionId":"never","kind":"reject_always"}]}"#;
 
@@ -114,6 +128,21 @@ mod tests {
                 ("denied", r#"{"outcome":"cancelled"}"#),
                 "{params}"
             );
+        }
+    }
+
+    #[test]
+    fn a_writer_is_denied_what_names_no_path_or_one_outside() {
+        let ruled = |locations: &str| {
+            let params = BOTH.replace("KIND", "edit");
+            ruled(&params.replace(r#"[{"path":"src/x"}]"#, locations), Rights::Write)
+        };
+        assert_eq!(ruled(r#"[{"path":"src/x"},{"path":"y"}]"#).0, "allowed");
+        for locations in
+            ["[]", "null", "7", r#"[{"path":"../x"}]"#, r#"[{"path":"src/x"},{"path":"/etc/x"}]"#]
+        {
+            let (word, outcome) = ruled(locations);
+            assert_eq!((word, outcome.contains("\"no\"")), ("denied", true), "{locations}");
         }
     }
 
