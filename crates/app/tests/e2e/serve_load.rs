@@ -51,7 +51,7 @@ fn more_slow_browsers_than_places_keep_no_one_out() {
 }
 
 #[test]
-fn what_many_write_at_once_is_kept_and_browsers_that_do_not_read_harm_no_one() {
+fn what_many_write_together_is_kept_and_browsers_that_do_not_read_harm_no_one() {
     let project = Project::new().on_branch("main");
     let dashboard = Dashboard::start(&project, &[]);
     let browser = dashboard.browser();

@@ -1,4 +1,4 @@
-//! Words without regard to capitals, in every script, whatever locale the database has.
+//! Words without regard to capitals, in every script and under every locale of a server.
 
 /// Returns a text with small letters alone. Each letter is taken by itself, so that the beginning of a word
 /// is also that of the changed word; a Greek sigma is the same at the end of a word.
