@@ -84,7 +84,7 @@ mod tests {
 
     #[cfg(feature = "postgres")]
     #[test]
-    fn a_server_is_asked_for_both_kinds_of_letters() {
+    fn a_query_of_a_server_has_both_kinds_of_letters() {
         assert_eq!(pattern("über1"), "[üÜ][bB][eE][rR]1");
         assert_eq!(pattern("ς"), "[σΣς]");
         assert_eq!(pattern("日本"), "日本");
