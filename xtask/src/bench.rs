@@ -14,6 +14,7 @@ mod store;
 mod wake;
 
 pub(crate) use self::design::whole_run::whole_run;
+pub(crate) use self::serve::add_ended_run;
 
 use std::io::Read;
 use std::process::{Command, Stdio};

@@ -40,6 +40,7 @@
   // Live parts: the server sends the parts that changed, each with the id of its element. A part in
   // which the reader is at work is replaced when they leave it.
   const waiting = new Map();
+  const top = ["run-summary", "run-waiting", "run-lanes"];
   function replace(id, markup) {
     const element = document.getElementById(id);
     if (!element) return;
@@ -55,10 +56,11 @@
       waiting.set(id, markup);
       return;
     }
-    // What the reader has opened stays open. On Now, room that was taken stays taken: nothing moves up.
+    // What the reader has opened stays open. Room that was taken on Now and at the top of a run stays
+    // taken: nothing moves up.
     const title = (details) => details.querySelector("summary").textContent;
     const open = new Map([...element.querySelectorAll("details")].map((one) => [title(one), one.open]));
-    if (element.closest(".now")) element.style.minHeight = `${element.offsetHeight}px`;
+    if (element.closest(".now") || top.includes(id)) element.style.minHeight = `${element.offsetHeight}px`;
     shown.set(id, fresh.innerHTML);
     element.innerHTML = markup;
     for (const one of element.querySelectorAll("details")) {
@@ -86,6 +88,14 @@
   const path = document.body.dataset.live;
   const state = document.getElementById("live-state");
   if (path && state) {
+    // The summary of a run has room for what it comes to, and its lanes come and go in a box of their
+    // own, so that nothing below moves.
+    const lanes = document.getElementById("run-lanes"), summary = document.getElementById("run-summary");
+    if (lanes && summary && summary.querySelector("a.danger")) {
+      summary.style.minHeight = "27rem";
+      lanes.style.height = "27rem";
+      lanes.style.overflowY = "auto";
+    }
     let events = null, watch = 0;
     const say = (words) => {
       live = words === "";

@@ -57,10 +57,6 @@ pub(super) fn hostile_names(driver: &Driver) -> Result<(), Error> {
     open(&format!("/tasks/{judged}"))?;
     all_are_shown(&window, &texts)?;
     open("/dispatch")?;
-    all_are_shown(
-        &window,
-        &texts.iter().copied().filter(|text| is_comment(text)).collect::<Vec<_>>(),
-    )?;
     picture(&window, "dispatch-hostile")
 }
 
@@ -95,11 +91,6 @@ fn fill(scene: &Scene, texts: &[&str]) -> Result<Vec<String>, Error> {
 /// Returns a text as the name of a file or folder.
 fn file_name(text: &str) -> String {
     text.trim().replace('/', "_")
-}
-
-/// Tells whether a text stays one shell word behind a `#`.
-pub(super) fn is_comment(text: &str) -> bool {
-    text.is_ascii() && !text.contains(['\\', '`', '$', '\'', '"', '<', '>', '&', '|', ';', '('])
 }
 
 /// Fails if a page leaves one of the texts out instead of showing it. Spaces are as HTML shows them.

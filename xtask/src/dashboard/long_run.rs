@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::scene::Scene;
 use super::webdriver::{Driver, Look, Window};
 use super::{enter, picture};
-use crate::bench::whole_run;
+use crate::bench::{add_ended_run, whole_run};
 use crate::{Error, say};
 
 /// How many events the run has.
@@ -67,12 +67,7 @@ impl Scene {
     fn long_run(&self) -> Result<(), Error> {
         self.convoke(&["task", "add", "Write the model"])?;
         let path = self.store();
-        let connection = rusqlite::Connection::open(&path)?;
-        let insert = "INSERT INTO runs (id, project, branch, feature, state, started_at, ended_at, \
-             last_seq, last_chain) SELECT ?1, project, branch, 'A long run', 'ended', \
-             '2025-01-01T00:00:00.000Z', '2025-01-01T00:10:00.000Z', 0, '' FROM tasks LIMIT 1";
-        connection.execute(insert, [RUN])?;
-        drop(connection);
+        add_ended_run(&path, RUN)?;
         let store = convoke_store::open(&StoreLocation::file(path))?;
         let run = RunId::parse(RUN).map_err(|error| error.to_string())?;
         let (mut journal, _) = Journal::open(&*store, run)?;

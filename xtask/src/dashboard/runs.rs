@@ -179,12 +179,14 @@ pub(super) fn people_without_scripts(driver: &Driver) -> Result<(), Error> {
     enter(&window, &dashboard)?;
     let page = format!("{}/runs/{run}", dashboard.origin);
     let show = |window: &Window<'_>| window.goto(&page).and_then(|()| window.text());
+    let forms = "return [Boolean(document.querySelector('#question button.primary')), \
+                 Boolean(document.querySelector('#because-FINDING_2'))]";
     for _ in 0..20 {
         window.wait_until("the run waits for a person", |window| {
-            let text = show(window)?;
-            Ok(text.contains("The run waits for your answer") || text.contains(UNDECIDED))
+            show(window)?;
+            Ok(window.script(forms, &json!([]))? != json!([false, false]))
         })?;
-        if window.text()?.contains(UNDECIDED) {
+        if window.script(forms, &json!([]))?[1] == json!(true) {
             break;
         }
         window.click("#question button.primary")?;

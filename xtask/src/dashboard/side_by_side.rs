@@ -18,6 +18,9 @@ use crate::Error;
 /// A word that nearly every answer of the rehearsal has, and no form of an answer needs.
 const USUAL_WORD: &str = "computer";
 
+/// How many texts stand in the place of a word.
+const TEXTS_OF_PLACE: usize = 3;
+
 /// Has three agents answer as in the rehearsal, after a change; the plan is also that of one agent
 /// alone. Returns the last run.
 fn planned(
@@ -95,7 +98,9 @@ pub(super) fn hostile_panel(driver: &Driver) -> Result<(), Error> {
         count += parts.len() - 1;
         let mut told = parts[0].to_owned();
         for part in &parts[1..] {
-            told.push_str(next.next().unwrap_or(&""));
+            // Not every answer is shown, so each place has several texts.
+            let texts: Vec<_> = next.by_ref().take(TEXTS_OF_PLACE).copied().collect();
+            told.push_str(&texts.join(" "));
             told.push_str(part);
         }
         told
@@ -136,8 +141,8 @@ pub(super) fn hostile_panel(driver: &Driver) -> Result<(), Error> {
     picture(&window, "run-hostile")
 }
 
-/// Tells whether Markdown itself shows a text in other letters: a link, code, emphasis, a reference to a
-/// letter.
+/// Tells whether a page shows a text in other letters: Markdown's links, code, emphasis and references to
+/// letters, and letters that cannot be seen.
 fn is_markup(text: &str) -> bool {
-    text.contains(['`', '[', '*', '&', '\\'])
+    text.contains(['`', '[', '*', '&', '\\', '\u{200d}'])
 }

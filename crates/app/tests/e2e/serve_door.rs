@@ -1,4 +1,13 @@
-//! What a browser learns that the dashboard does not let in.
+//! How a browser is opened, and what one learns that the dashboard does not let in.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::Duration;
 
 use crate::harness::Project;
 use crate::serve::Dashboard;
@@ -25,4 +34,35 @@ fn a_browser_that_is_not_let_in_learns_why_and_what_to_do() {
     let port = dashboard.address.rsplit_once(':').unwrap().1;
     let former = format!("cookie: convoke-{port}=of-an-earlier-server\r\n");
     refused("/tasks", &former, "Your session has ended");
+}
+
+#[test]
+fn the_users_browser_is_opened_with_the_link() {
+    let project = Project::new().on_branch("main");
+    let bin = project.path("../bin");
+    let path = format!("{}:/usr/bin:/bin", bin.display());
+    let project = project.variable("PATH", &path);
+    let opened = project.path("../opened");
+    fs::create_dir(&bin).unwrap();
+    let opened_name = opened.display().to_string();
+    assert_eq!(project.run_program(Path::new("mkfifo"), &[&opened_name]).code, Some(0));
+    let opener = bin.join("xdg-open");
+    fs::write(&opener, format!("#!/bin/sh\necho \"$# $1\" > '{opened_name}'\n")).unwrap();
+    fs::set_permissions(&opener, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut command = project.command(Path::new(env!("CARGO_BIN_EXE_convoke")), &["serve"]);
+    let mut process = command.stderr(Stdio::piped()).spawn().unwrap();
+    let mut said = String::new();
+    let mut stderr = BufReader::new(process.stderr.take().unwrap());
+    while !said.contains("Ctrl-C ends") {
+        assert!(stderr.read_line(&mut said).unwrap() > 0, "{said}");
+    }
+    let (told, tells) = channel();
+    thread::spawn(move || told.send(fs::read_to_string(opened)));
+    let address = tells.recv_timeout(Duration::from_mins(1));
+    process.kill().unwrap();
+    process.wait().unwrap();
+    let link = said.split("dashboard: ").nth(1).unwrap().lines().next().unwrap();
+    assert!(link.starts_with("http://127.0.0.1:") && link.contains("/open?token="), "{said}");
+    assert_eq!(address.unwrap().unwrap(), format!("1 {link}\n"));
+    assert!(said.contains("works once and within a minute"), "{said}");
 }

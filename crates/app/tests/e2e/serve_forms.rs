@@ -147,3 +147,39 @@ fn a_long_list_of_tasks_is_shown_page_by_page() {
     let place = back.header("location").unwrap();
     assert!(place.starts_with("/tasks?branch=main&page=2"), "{place}");
 }
+
+#[test]
+fn tasks_of_one_plan_are_shown_alone_and_agents_with_what_they_do() {
+    let project = Project::new().on_branch("main").file("plan.md", "## Task 1: Do one.\n");
+    let project = project.file("other.md", "## Task 1: Do the other.\n");
+    project.stdout(&["task", "import", "plan.md"]);
+    project.stdout(&["task", "import", "other.md"]);
+    let free = add(&project, "Free");
+    project.run(&["agent", "add", "worker", "--client", "claude"]);
+    project.stdout(&["task", "assign", &free, "worker"]);
+    project.stdout(&["task", "start", &free]);
+    let dashboard = Dashboard::start(&project, &[]);
+    let browser = dashboard.browser();
+    let all = browser.page("/tasks");
+    assert!(all.contains("All plans (3)") && all.contains("&amp;plan=other.md"), "{all}");
+    let titles = |path: &str| {
+        let page = browser.page(path);
+        let tree = page.split("Who works on what").next().unwrap();
+        let mut titles = vec!["Do one.", "Do the other.", "Free"];
+        titles.retain(|title| tree.contains(&format!("{title}</a>")));
+        titles
+    };
+    assert_eq!(titles("/tasks"), ["Do one.", "Do the other.", "Free"]);
+    assert_eq!(titles("/tasks?branch=main&plan=other.md"), ["Do the other."]);
+    assert_eq!(titles("/tasks?without_plan=1"), ["Free"]);
+    assert!(browser.page("/tasks?plan=none.md").contains("This plan has no tasks on this branch."));
+    let work = all.split("Who works on what").nth(1).unwrap();
+    let row = work.split("@worker").nth(1).unwrap().split("</tr>").next().unwrap();
+    assert!(row.contains("<td>claude</td>") && row.contains(">Free</a>"), "{row}");
+    // A change leads back to the same plan.
+    let id = json(&project, &["task", "list", "--plan", "other.md", "--json"])[0]["id"].clone();
+    let done = format!("done {}", id.as_str().unwrap());
+    let fields = [("do", done.as_str()), ("branch", "main"), ("plan", "other.md")];
+    let place = sent(&browser, "/tasks/change", &fields);
+    assert!(place.starts_with("/tasks?branch=main&plan=other.md&note="), "{place}");
+}

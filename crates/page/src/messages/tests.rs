@@ -1,3 +1,5 @@
+//! Whether the preview of a wake-up says what it uses and leaves out.
+
 use convoke_domain::token::Tokens;
 
 use super::*;

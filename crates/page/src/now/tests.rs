@@ -1,3 +1,5 @@
+//! What the page Now says of lanes, budgets, agents and hooks.
+
 use std::path::PathBuf;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! What the page of tasks says of plans and agents.
+
 use convoke_service::task::{AgentAtWorkReport, HeldTaskReport, PlanCountReport};
 
 use super::*;

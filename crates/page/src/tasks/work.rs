@@ -20,7 +20,7 @@ pub(super) fn work(agents: &[AgentAtWorkReport], branch: &str) -> Markup {
                     th scope="row" { "@" (one.agent) }
                     td { (one.client.as_deref().unwrap_or("none")) }
                     td { (one.status.unwrap_or("no agent of this branch")) }
-                    td { @if one.tasks.is_empty() { "none" } @else { ul.plain {
+                    td { @if one.tasks.is_empty() { "none" } @else { ul {
                         @for task in &one.tasks { li {
                             a href={ "/tasks/" (task.id) "?branch=" (query(branch)) } { (short(&task.content)) }
                             " " span.soft.mono { (task.id) }

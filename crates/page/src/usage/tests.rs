@@ -1,3 +1,5 @@
+//! What the page of usage says.
+
 use convoke_service::now::BudgetTodayReport;
 use convoke_service::usage::LaneRangeReport;
 
@@ -84,7 +86,7 @@ fn each_group_has_a_chart_and_a_table_with_its_largest_first() {
 }
 
 #[test]
-fn forecasts_totals_and_budgets_are_told() {
+fn the_page_has_forecasts_totals_and_budgets() {
     let shown = usage_page(&report(), 7).into_string();
     for words in [
         "1,000 tokens and 9,000 tokens; $0.02 and $0.09; 1 min 01 s and 2 min 05 s",

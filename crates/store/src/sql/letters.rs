@@ -1,4 +1,4 @@
-//! Words without regard to capitals, in every script, whatever locale the database has.
+//! Words without regard to capitals, in every script and under every locale of a server.
 
 /// Returns a text with small letters alone. Each letter is taken by itself, so that the beginning of a word
 /// is also that of the changed word; a Greek sigma is the same at the end of a word.
@@ -84,7 +84,7 @@ mod tests {
 
     #[cfg(feature = "postgres")]
     #[test]
-    fn a_server_is_asked_for_both_kinds_of_letters() {
+    fn a_query_of_a_server_has_both_kinds_of_letters() {
         assert_eq!(pattern("über1"), "[üÜ][bB][eE][rR]1");
         assert_eq!(pattern("ς"), "[σΣς]");
         assert_eq!(pattern("日本"), "日本");

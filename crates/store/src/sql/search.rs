@@ -252,7 +252,7 @@ impl Look<'_> {
         (3..3 + self.wanted().len()).map(has).collect::<Vec<_>>().join(" AND ")
     }
 
-    /// Returns what stands for the words: in SQLite all of them, in a server a pattern for each.
+    /// Returns the values of the words: in SQLite all of them, in a server a pattern for each.
     fn wanted(&self) -> Vec<String> {
         let words = self.words.words();
         match self.connection {

@@ -109,7 +109,7 @@ fn a_page_that_cannot_be_read_says_so() {
         assert_eq!(live.publish(&LivePage::Now, None), Some(Change::Same));
         // The sign that the server is there does not say that the page lives.
         assert_eq!(news(&mut browser).await, "event: unreadable\ndata:\n\n");
-        // A browser that comes now is told at once.
+        // A browser that comes now learns it with its first event.
         assert_eq!(news(&mut listener(&seen)).await, "event: unreadable\ndata:\n\n");
         assert_eq!(publish(&live, "one"), Some(Change::New));
         assert_eq!(news(&mut browser).await, "event: here\ndata:\n\n");

@@ -1,3 +1,5 @@
+//! The lock of the index.
+
 use std::time::Duration;
 
 use convoke_domain::message::MessageKind;
