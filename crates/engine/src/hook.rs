@@ -141,9 +141,17 @@ impl HookAnswer {
     }
 }
 
+/// Claims messages beyond the store that a text is made from, and returns those that other sessions are
+/// being given.
+pub type ClaimElsewhere<'a> = dyn Fn(&[i64], Claimant<'_>) -> Vec<i64> + 'a;
+
 /// Decides what an entry prints. Until [`record`] is called, the loss stays open.
-pub fn answer(sources: &WakeSources<'_>, heard: &HookEvent<'_>) -> Result<HookAnswer, StoreError> {
-    let decided = decide(sources, heard)?;
+pub fn answer(
+    sources: &WakeSources<'_>,
+    heard: &HookEvent<'_>,
+    claim_elsewhere: &ClaimElsewhere<'_>,
+) -> Result<HookAnswer, StoreError> {
+    let decided = decide(sources, heard, claim_elsewhere)?;
     tracing::debug!(
         client = heard.session.client.name(),
         session = heard.session.id,
@@ -158,7 +166,11 @@ pub fn answer(sources: &WakeSources<'_>, heard: &HookEvent<'_>) -> Result<HookAn
     Ok(decided)
 }
 
-fn decide(sources: &WakeSources<'_>, heard: &HookEvent<'_>) -> Result<HookAnswer, StoreError> {
+fn decide(
+    sources: &WakeSources<'_>,
+    heard: &HookEvent<'_>,
+    claim_elsewhere: &ClaimElsewhere<'_>,
+) -> Result<HookAnswer, StoreError> {
     let store = sources.store;
     if matches!(heard.moment, Moment::Started | Moment::Began | Moment::Compacted | Moment::Resumed)
     {
@@ -180,7 +192,9 @@ fn decide(sources: &WakeSources<'_>, heard: &HookEvent<'_>) -> Result<HookAnswer
         change_agent(sources, heard, &AgentChange::Compacted(Some(heard.now)))?;
     }
     let Some(loss) = loss else { return announcement(sources, heard) };
-    let Some(Chosen { kept, ours: assembled }) = chosen(sources, heard, loss, claimant)? else {
+    let claim = |messages: &[i64]| claim_elsewhere(messages, claimant);
+    let Some(Chosen { kept, ours: assembled }) = chosen(sources, heard, loss, claimant, &claim)?
+    else {
         return Ok(HookAnswer::nothing());
     };
     let mut parts = parts(&kept.text, heard);
@@ -209,11 +223,17 @@ fn chosen(
     heard: &HookEvent<'_>,
     loss: u32,
     claimant: Claimant<'_>,
+    claim_elsewhere: &dyn Fn(&[i64]) -> Vec<i64>,
 ) -> Result<Option<Chosen>, StoreError> {
     let mut taken = Vec::new();
     for _ in 0..MOST_ATTEMPTS {
         let assembled = assembled(sources, heard, &taken)?;
         let made = wording(assembled.as_ref(), heard);
+        let elsewhere = claim_elsewhere(&made.messages);
+        if !elsewhere.is_empty() {
+            taken.extend(elsewhere);
+            continue;
+        }
         let is_outdated = |kept: &Wording, made_at| is_outdated(kept, made_at, &made, heard);
         let (agent, is_outdated) = (heard.agent, &is_outdated);
         let new = NewText { loss, wording: &made, agent, is_outdated };
