@@ -66,7 +66,7 @@ use convoke_store::{Store, StoreLocation};
 type Rule = (&'static str, fn(&dyn Store));
 
 /// The rules for every backend.
-const RULES: [Rule; 79] = [
+const RULES: [Rule; 81] = [
     ("a loss belongs to the process that answers it", claims::losses_are_claimed),
     ("a message is given to one session at a time", claims::messages_are_claimed),
     ("a rule holds where and while it should", pin::rules_hold_where_they_should),
@@ -148,6 +148,8 @@ const RULES: [Rule; 79] = [
     ("only the last attempt adds to a lane of a worker", fleet::attempts_are_fenced),
     ("only the last generation adds to a lane of a worker", fleet::generations_are_fenced),
     ("a lane for workers is submitted once, within its limit", fleet::submissions_are_counted),
+    ("lanes of which nothing is heard are removed", fleet::silent_lanes_are_removed),
+    ("workers that cannot begin a lane use up no attempt", fleet::unfit_workers_use_up_no_attempt),
     ("workers are known while they are there", fleet::workers_are_known),
 ];
 
