@@ -31,49 +31,6 @@ pub(crate) fn name_is_submitted_again(stage: &Stage) -> Counts {
     third.counts(&cancelled)
 }
 
-/// A run whose lanes are on workers is killed right after each event, and comes back.
-pub(crate) fn run_is_killed_at_each_event(stage: &Stage) -> Counts {
-    let _worker = stage.worker("only", 3);
-    let mut counts = Counts::default();
-    for fault in 1_usize.. {
-        let items: Vec<_> = (0..3).map(|number| format!("lane-{fault}-{number}")).collect();
-        let list = format!("items-{fault}.txt");
-        fs::write(stage.path("app").join(&list), items.join("\n")).unwrap();
-        let words = ["fan", "--agent", "fleet:claude@app", "{{item}} and think", "--lines", &list];
-        let fan = |fault: usize| {
-            let mut fan = stage.convoke_command(&words);
-            fan.env("CONVOKE_FAULT_AFTER", fault.to_string());
-            Process::start(fan)
-        };
-        let first = fan(fault);
-        let is_over = || first.try_end().is_some();
-        wait_for("all lanes run, or the run is killed", || {
-            is_over() || items.iter().all(|item| !stage.clients(item).is_empty())
-        });
-        items.iter().for_each(|item| stage.answer(item));
-        let first_end = first.end();
-        let second = fan(0);
-        let printed = second.stdout(Some(0));
-        let lines = printed.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-        let answers: Vec<_> =
-            lines.map(|line| line["answer"].as_str().unwrap().to_owned()).collect();
-        for item in &items {
-            let mine =
-                answers.iter().filter(|answer| answer.starts_with(&format!("{item} by "))).count();
-            counts.lanes += 1;
-            counts.lost += usize::from(mine == 0);
-            counts.doubled += mine.saturating_sub(1);
-            // The agent was asked once, whenever the run was killed.
-            counts.stale += stage.clients(item).len().saturating_sub(1);
-        }
-        if first_end == Some(0) {
-            assert!(fault > 6, "killed only {fault} times");
-            return counts;
-        }
-    }
-    counts
-}
-
 /// Waits until a lane was given back so many times.
 fn wait_for_returns(stage: &Stage, lane: &Lane, worker: &Process, count: u64) -> String {
     let id = lane.of("submitted")[0]["fleet_lane"].as_str().unwrap().to_owned();
@@ -85,7 +42,7 @@ fn wait_for_returns(stage: &Stage, lane: &Lane, worker: &Process, count: u64) ->
         let of_lane = shown["lanes"].as_array().unwrap().iter().find(|lane| lane["id"] == id);
         let of_lane = of_lane.unwrap();
         said = of_lane["waits_for"].as_str().unwrap_or_default().to_owned();
-        of_lane["attempt"].as_u64().unwrap() >= count
+        of_lane["attempt"].as_u64().unwrap() >= count && !said.is_empty()
     });
     said
 }
