@@ -31,6 +31,28 @@ pub(crate) fn name_is_submitted_again(stage: &Stage) -> Counts {
     third.counts(&cancelled)
 }
 
+/// A run whose lanes are on workers is killed while they run, and comes back for their answers.
+pub(crate) fn run_is_killed(stage: &Stage) -> Counts {
+    let _worker = stage.worker("only", 3);
+    let items: Vec<_> = (0..3).map(|number| format!("lane-{number}")).collect();
+    fs::write(stage.path("app/items.txt"), items.join("\n")).unwrap();
+    let words =
+        ["fan", "--agent", "fleet:claude@app", "{{item}} and think", "--lines", "items.txt"];
+    let first = stage.convoke(&words);
+    items.iter().for_each(|item| drop(stage.wait_for_clients(item, 1)));
+    first.kill();
+    items.iter().for_each(|item| stage.answer(item));
+    let printed = stage.convoke(&words).stdout(Some(0));
+    let mut counts = Counts { lanes: items.len(), ..Counts::default() };
+    for item in &items {
+        let mine = printed.matches(&format!("{item} by ")).count();
+        counts.lost += usize::from(mine == 0);
+        counts.doubled += mine.saturating_sub(1);
+        assert_eq!(stage.clients(item).len(), 1, "its agent was asked once");
+    }
+    counts
+}
+
 /// Waits until a lane was given back so many times.
 fn wait_for_returns(stage: &Stage, lane: &Lane, worker: &Process, count: u64) -> String {
     let id = lane.of("submitted")[0]["fleet_lane"].as_str().unwrap().to_owned();
