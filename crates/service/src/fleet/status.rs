@@ -134,7 +134,7 @@ pub fn fleet_status(session: &Session) -> Result<FleetStatus, Failure> {
     let store = open_store(session)?;
     let lanes = store.fleet_lanes(ENDED).map_err(refused)?;
     let workers = store.fleet_workers().map_err(refused)?;
-    // What workers and submitters noted is the server's time, whatever this machine's clock says.
+    // What workers and submitters noted is the server's time, also where this machine's clock is wrong.
     let now = store.fleet_clock(session.now()).map_err(refused)?;
     let lanes: Vec<_> = lanes.iter().map(|lane| lane_report(lane, &workers, now)).collect();
     let permits = fleet::settings(session)?.limits.into_iter().map(|(agent, most)| {
