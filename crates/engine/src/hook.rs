@@ -146,9 +146,17 @@ impl HookAnswer {
     }
 }
 
+/// Claims messages beyond the store that a text is made from, and returns those that other sessions are
+/// being given.
+pub type ClaimElsewhere<'a> = dyn Fn(&[i64], Claimant<'_>) -> Vec<i64> + 'a;
+
 /// Decides what an entry prints. Until [`record`] is called, the loss stays open.
-pub fn answer(sources: &WakeSources<'_>, heard: &HookEvent<'_>) -> Result<HookAnswer, StoreError> {
-    let decided = decide(sources, heard)?;
+pub fn answer(
+    sources: &WakeSources<'_>,
+    heard: &HookEvent<'_>,
+    claim_elsewhere: &ClaimElsewhere<'_>,
+) -> Result<HookAnswer, StoreError> {
+    let decided = decide(sources, heard, claim_elsewhere)?;
     tracing::debug!(
         client = heard.session.client.name(),
         session = heard.session.id,
@@ -163,7 +171,11 @@ pub fn answer(sources: &WakeSources<'_>, heard: &HookEvent<'_>) -> Result<HookAn
     Ok(decided)
 }
 
-fn decide(sources: &WakeSources<'_>, heard: &HookEvent<'_>) -> Result<HookAnswer, StoreError> {
+fn decide(
+    sources: &WakeSources<'_>,
+    heard: &HookEvent<'_>,
+    claim_elsewhere: &ClaimElsewhere<'_>,
+) -> Result<HookAnswer, StoreError> {
     let store = sources.store;
     if matches!(heard.moment, Moment::Started | Moment::Began | Moment::Compacted | Moment::Resumed)
     {
@@ -188,7 +200,9 @@ fn decide(sources: &WakeSources<'_>, heard: &HookEvent<'_>) -> Result<HookAnswer
         confirm(sources, heard)?;
         return announcement(sources, heard);
     };
-    let Some(Chosen { kept, ours: assembled }) = chosen(sources, heard, loss, claimant)? else {
+    let claim = |messages: &[i64]| claim_elsewhere(messages, claimant);
+    let Some(Chosen { kept, ours: assembled }) = chosen(sources, heard, loss, claimant, &claim)?
+    else {
         return Ok(HookAnswer::nothing());
     };
     let mut parts = parts(&kept.text, heard);
@@ -217,6 +231,7 @@ fn chosen(
     heard: &HookEvent<'_>,
     loss: u32,
     claimant: Claimant<'_>,
+    claim_elsewhere: &dyn Fn(&[i64]) -> Vec<i64>,
 ) -> Result<Option<Chosen>, StoreError> {
     settle(sources, heard)?;
     let client = owner::parent();
@@ -225,6 +240,11 @@ fn chosen(
     for _ in 0..MOST_ATTEMPTS {
         let assembled = assembled(sources, heard, &taken)?;
         let made = wording(assembled.as_ref(), heard);
+        let elsewhere = claim_elsewhere(&made.messages);
+        if !elsewhere.is_empty() {
+            taken.extend(elsewhere);
+            continue;
+        }
         let is_outdated = |kept: &Wording, made_at| is_outdated(kept, made_at, &made, heard);
         let (agent, is_outdated) = (heard.agent, &is_outdated);
         let new = NewText { loss, wording: &made, agent, client, is_cleared, is_outdated };

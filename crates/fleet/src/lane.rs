@@ -32,6 +32,10 @@ pub(crate) struct LaneArgs {
     /// The prompt; `-` reads stdin
     prompt: String,
 
+    /// The process of `convoke` that started this program, whose ledger counts the lane
+    #[arg(long, value_name = "PID", hide = true)]
+    counted_by: Option<u32>,
+
     /// The commit to work on [default: the one that is checked out here]
     #[arg(long, value_name = "SHA", value_parser = commit)]
     commit: Option<String>,
@@ -66,6 +70,8 @@ pub(crate) struct LaneArgs {
 enum LaneArgsError {
     #[error("cannot take stdin for a prompt: it is not text, or longer than {MAX_PROMPT} bytes")]
     NoPrompt,
+    #[error("cannot submit a lane that no ledger and no budget counts")]
+    Uncounted,
     #[error("cannot choose a commit for repository `{0}`: no commit is checked out here")]
     NoCommit(String),
 }
@@ -87,6 +93,10 @@ fn seconds(text: &str) -> Result<Duration, &'static str> {
 
 impl LaneArgs {
     pub(crate) fn run(&self, session: &Session, output: &mut Output) -> Result<Exit, Failure> {
+        let Some(owner) = self.counted_by else {
+            return Err(Failure::new(ErrorClass::Usage, LaneArgsError::Uncounted)
+                .hint(format!("use `convoke lane run --agent fleet:{}`", self.agent)));
+        };
         let prompt = self.prompt()?;
         must_be_filled(&prompt)?;
         let order = self.order(session)?;
@@ -101,6 +111,7 @@ impl LaneArgs {
             threads: &threads,
             client: &client,
             submission: &submission,
+            owner,
         };
         let exit = watch.run(output);
         threads.shutdown_background();

@@ -41,7 +41,9 @@ enum Command {
     /// The first signal drains the worker: it takes no more lanes and ends with the last one that it
     /// runs. A second signal ends it immediately, with its clients; other workers take its lanes over.
     Worker(worker::WorkerArgs),
-    /// Have a worker run one lane, and print its events as JSON lines
+    /// Have a worker run one lane for `convoke`, and print its events as JSON lines
+    ///
+    /// `convoke lane run --agent fleet:AGENT` starts this, and its ledger counts the lane.
     ///
     /// A signal, or a reader that closes the output, cancels the lane. Exits 0 with an answer, 2 for
     /// wrong usage, 3 if a prerequisite is missing, 4 without an answer, and 130 if it was cancelled.

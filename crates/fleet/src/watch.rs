@@ -1,6 +1,8 @@
 //! A submitted lane from its submitter's side: handed to Temporal, watched in the store, cancelled with
 //! the submitter.
 
+use std::fs;
+use std::path::Path;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::thread;
 use std::time::Duration;
@@ -13,6 +15,7 @@ use convoke_service::session::Session;
 use convoke_service::settings::fleet::FleetSettings;
 use convoke_service::workspace::Workspace;
 use convoke_store::fleet::{EventPlace, FleetEvent, FleetLane, FleetLaneState};
+use jiff::{SignedDuration, Timestamp};
 use serde_json::value::RawValue;
 use temporalio_client::errors::{ActivityResultError, StartActivityError};
 use temporalio_client::{
@@ -38,6 +41,10 @@ const STEPS_OF_A_SIGN: u32 = 150;
 /// The time between attempts at a lane whose worker ended.
 const PAUSE: Duration = Duration::from_secs(1);
 
+/// How many times a lane may come back from workers that cannot begin it, beside its attempts. The store
+/// counts those; Temporal must only end at some time.
+const RETURNS: u32 = 1000;
+
 /// How long after the end of all attempts their report may still come.
 const LATE: Duration = Duration::from_secs(5);
 
@@ -61,6 +68,16 @@ pub(crate) struct LaneWatch<'a> {
     pub(crate) threads: &'a Runtime,
     pub(crate) client: &'a Client,
     pub(crate) submission: &'a LaneSubmission,
+    /// The process whose ledger counts the lane.
+    pub(crate) owner: u32,
+}
+
+/// How the watch of a generation ended.
+enum Followed {
+    /// The lane is over.
+    Ended(Exit),
+    /// It waits for the end of its agent's limit, in the next generation.
+    Again(Duration),
 }
 
 /// What was printed so far.
@@ -74,10 +91,23 @@ struct Printed {
 impl LaneWatch<'_> {
     /// Submits the lane and follows it to its end.
     pub(crate) fn run(&self, output: &mut Output) -> Result<Exit, Failure> {
-        let Some(lane) = self.submit(output)? else { return Ok(Exit::Interrupted) };
-        let followed = self.follow(&lane, output);
-        // However the watch ended, no agent works on for a submitter that is gone.
-        if !matches!(followed, Ok(Exit::Done | Exit::LaneFailed)) {
+        let Some(mut lane) = self.submit(output)? else { return Ok(Exit::Interrupted) };
+        let begun = self.session.now();
+        let wall = SignedDuration::try_from(Duration::from_millis(self.submission.order.wall_ms));
+        let until = begun.saturating_add(wall.unwrap_or(SignedDuration::MAX)).unwrap_or(begun);
+        let mut delay = Duration::ZERO;
+        let followed = loop {
+            let followed = self.follow(&mut lane, delay, until, output);
+            match followed {
+                Ok(Followed::Again(wait)) => delay = wait,
+                Ok(Followed::Ended(exit)) => break Ok(exit),
+                Err(failure) => break Err(failure),
+            }
+        };
+        // However the watch ended, no agent works on for a submitter that is gone. Only a run that was
+        // killed comes back for its answers, and would have its agents asked twice.
+        let is_over = matches!(followed, Ok(Exit::Done | Exit::LaneFailed));
+        if !is_over && !(self.submission.name.is_some() && is_ending(self.owner)) {
             self.cancel(&lane);
         }
         followed
@@ -91,7 +121,7 @@ impl LaneWatch<'_> {
                 return Ok(None);
             }
             if let Some(lane) = self.submission.submit(self.workspace, self.session)? {
-                let SubmittedLane { id, queue, generation } = &lane;
+                let SubmittedLane { id, queue, generation, .. } = &lane;
                 let (fleet_lane, generation) = (id.as_str(), *generation);
                 output.json_line(&OwnLine::Submitted { fleet_lane, generation, queue })?;
                 return Ok(Some(lane));
@@ -105,17 +135,37 @@ impl LaneWatch<'_> {
     }
 
     /// Hands the lane to Temporal, and prints its lines until it ends.
-    fn follow(&self, lane: &SubmittedLane, output: &mut Output) -> Result<Exit, Failure> {
-        let mut printed = Printed::default();
+    fn follow(
+        &self,
+        lane: &mut SubmittedLane,
+        delay: Duration,
+        until: Timestamp,
+        output: &mut Output,
+    ) -> Result<Followed, Failure> {
+        let mut printed = Printed { place: lane.heard, ..Printed::default() };
         let first = lane.look(self.workspace, self.session, printed.place)?;
         // A lane that was found by its name may have ended.
-        let over = if first.is_over() { None } else { Some(self.start(lane)?) };
+        let over = if first.is_over() { None } else { Some(self.start(lane, delay)?) };
         let mut look = first;
         let mut lost: Option<(String, Duration)> = None;
         loop {
             print(&look, &mut printed, output)?;
             if look.is_over() {
-                return end(&look.lane, output);
+                let left = until.duration_since(self.session.now());
+                let (workspace, session) = (self.workspace, self.session);
+                let later = self.submission.submit_later(workspace, session, &look.lane, left)?;
+                let Some((next, wait)) = later else {
+                    return end(&look.lane, output).map(Followed::Ended);
+                };
+                *lane = next;
+                output.json_line(&OwnLine::Waiting { reason: "the end of its agent's limit" })?;
+                return Ok(Followed::Again(wait.unsigned_abs()));
+            }
+            if look.is_taken_over(lane.generation) {
+                return taken_over(output).map(Followed::Ended);
+            }
+            if let Some(why) = lane.refusal(self.workspace, self.session, &look.lane)? {
+                return self.lose(lane, &why, output).map(Followed::Ended);
             }
             if let Some(over) = &over
                 && lost.is_none()
@@ -125,13 +175,13 @@ impl LaneWatch<'_> {
             }
             if let Some((why, waited)) = &mut lost {
                 if *waited >= LATE {
-                    return self.lose(lane, why, output);
+                    return self.lose(lane, why, output).map(Followed::Ended);
                 }
                 *waited += STEP * STEPS_OF_A_LOOK;
             }
             for _ in 0..STEPS_OF_A_LOOK {
                 if self.session.is_stopped() {
-                    return Ok(Exit::Interrupted);
+                    return Ok(Followed::Ended(Exit::Interrupted));
                 }
                 thread::sleep(STEP);
                 let events = lane.lines(self.workspace, self.session, printed.place)?;
@@ -154,13 +204,13 @@ impl LaneWatch<'_> {
 
     /// Hands the lane to Temporal, and returns what tells how all attempts ended. A lane that Temporal
     /// has already is not handed over again.
-    fn start(&self, lane: &SubmittedLane) -> Result<Receiver<String>, Failure> {
+    fn start(&self, lane: &SubmittedLane, delay: Duration) -> Result<Receiver<String>, Failure> {
         let ticket = LaneTicket { lane: lane.id.clone(), generation: lane.generation };
         let wall = Duration::from_millis(self.submission.order.wall_ms);
         let retries = RetryPolicy::builder()
             .initial_interval(PAUSE)
             .backoff_coefficient(1.0)
-            .maximum_attempts(self.settings.attempts)
+            .maximum_attempts(self.settings.attempts.saturating_add(RETURNS))
             .build();
         let options = ActivityStartOptions::with_start_to_close_timeout(
             lane.queue.clone(),
@@ -170,6 +220,7 @@ impl LaneWatch<'_> {
         .heartbeat_timeout(self.settings.lease)
         .retry_policy(retries)
         .id_reuse_policy(ActivityIdReusePolicy::RejectDuplicate)
+        .maybe_start_delay(Some(delay).filter(|delay| !delay.is_zero()))
         .build();
         let started = self.threads.block_on(async {
             self.client.start_activity(FleetLanes::run_lane, ticket, options).await
@@ -213,7 +264,8 @@ impl LaneWatch<'_> {
         // Unless a report came at the last moment.
         if !lane.stop(self.workspace, self.session, StopReason::Lost)? {
             let look = lane.look(self.workspace, self.session, EventPlace::default())?;
-            return end(&look.lane, output);
+            // What waits or runs is another submitter's.
+            return if look.is_over() { end(&look.lane, output) } else { taken_over(output) };
         }
         let why = format!("no worker ended the lane: {why}");
         output.json_line(&OwnLine::Lost { why: &why })?;
@@ -231,6 +283,20 @@ impl LaneWatch<'_> {
     }
 }
 
+/// Tells whether a process is gone or on its way out. Its guardian ends this program a moment before the
+/// system forgets it.
+fn is_ending(pid: u32) -> bool {
+    /// The system's `PF_EXITING`.
+    const EXITING: u32 = 4;
+    let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else {
+        return Path::new("/proc/self").exists();
+    };
+    let rest = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
+    let fields: Vec<_> = rest.split_whitespace().collect();
+    let flags = fields.get(6).and_then(|flags| flags.parse::<u32>().ok());
+    fields.first() == Some(&"Z") || flags.is_some_and(|flags| flags & EXITING != 0)
+}
+
 /// Prints the events since the last look, or after a while a sign that the lane goes on.
 fn print(look: &LaneLook, printed: &mut Printed, output: &mut Output) -> Result<(), Failure> {
     for event in &look.events {
@@ -245,7 +311,16 @@ fn print(look: &LaneLook, printed: &mut Printed, output: &mut Output) -> Result<
         printed.silent_steps = 0;
         match look.lane.state {
             FleetLaneState::Waiting => {
-                output.json_line(&OwnLine::Waiting { reason: "a worker" })?;
+                if look.lane.not_before.is_some_and(|at| at > look.lane.watched_at) {
+                    return output
+                        .json_line(&OwnLine::Waiting { reason: "the end of its agent's limit" });
+                }
+                let complaint = look.lane.complaints.iter().next_back();
+                let reason = complaint.map_or_else(
+                    || "a worker".to_owned(),
+                    |(who, why)| format!("another worker; {who}: {why}"),
+                );
+                output.json_line(&OwnLine::Waiting { reason: &reason })?;
             }
             FleetLaneState::Running => output.json_line(&OwnLine::Running {})?,
             FleetLaneState::Ended => {}
@@ -279,10 +354,19 @@ fn end(lane: &FleetLane, output: &mut Output) -> Result<Exit, Failure> {
     if let Some(report) = report {
         output.json_line(&OwnLine::Ended { report })?;
     } else {
-        let why = format!("the lane was ended as {outcome}, without a report");
+        let words: Vec<_> =
+            lane.complaints.iter().map(|(who, why)| format!("; {who}: {why}")).collect();
+        let why = format!("the lane was ended as {outcome}, without a report{}", words.concat());
         output.json_line(&OwnLine::Lost { why: &why })?;
     }
     Ok(if outcome == "answered" { Exit::Done } else { Exit::LaneFailed })
+}
+
+/// Ends the watch of a generation that another submitter of the same name has replaced.
+fn taken_over(output: &mut Output) -> Result<Exit, Failure> {
+    let why = "another submitter of the same name submitted the lane again";
+    output.json_line(&OwnLine::Lost { why })?;
+    Ok(Exit::LaneFailed)
 }
 
 /// Returns why no attempt works on a lane any more, if that is so.

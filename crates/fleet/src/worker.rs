@@ -1,7 +1,8 @@
 //! `convoke-fleet worker`: runs lanes of this machine's agents.
 
-use std::sync::Arc;
+use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -76,13 +77,14 @@ impl WorkerArgs {
             ledger: WorkerIdentity::ledger(session)?,
             gives_back: Arc::default(),
             is_full: Arc::default(),
+            returned: Arc::default(),
         };
-        let (wants_drain, is_over) = (AtomicBool::new(false), AtomicBool::new(false));
+        let (orders, is_over) = (HeardOrders::default(), AtomicBool::new(false));
         let served = thread::scope(|helpers| {
-            helpers.spawn(|| beat(session, &identity, &wants_drain, &is_over));
+            helpers.spawn(|| beat(session, &identity, &orders, &is_over));
             let served = LocalSet::new().block_on(&threads, async {
                 let client = connect(session, &settings).await?;
-                self.serve(&lanes, &client, &wants_drain, output).await
+                self.serve(&lanes, &client, &orders, output).await
             });
             is_over.store(true, Ordering::SeqCst);
             served
@@ -98,7 +100,7 @@ impl WorkerArgs {
         &self,
         lanes: &FleetLanes,
         client: &Client,
-        wants_drain: &AtomicBool,
+        orders: &HeardOrders,
         output: &Output,
     ) -> Result<(), Failure> {
         let runtime = Runtime::from_current_tokio(RuntimeOptions::default()).map_err(unusable)?;
@@ -114,11 +116,22 @@ impl WorkerArgs {
         let mut is_draining = false;
         while !running.iter().all(JoinHandle::is_finished) {
             sleep(STEP).await;
+            let mut returned = lanes.returned.lock().unwrap_or_else(PoisonError::into_inner);
+            let unsaid = mem::take(&mut returned.unsaid);
+            drop(returned);
+            for words in unsaid {
+                output.say(&words);
+            }
+            if orders.ends.load(Ordering::SeqCst) {
+                output.say("evicted: other workers begin its lanes again");
+                // The guardians of its clients end those with the process.
+                return Ok(());
+            }
             let is_full = lanes.is_full.load(Ordering::SeqCst);
             if is_full {
-                wants_drain.store(true, Ordering::SeqCst);
+                orders.drains.store(true, Ordering::SeqCst);
             }
-            let is_asked = lanes.session.is_stopped() || wants_drain.load(Ordering::SeqCst);
+            let is_asked = lanes.session.is_stopped() || orders.drains.load(Ordering::SeqCst);
             if is_asked && !is_draining {
                 if is_full {
                     output.say("this machine has no room for a lane's working tree");
@@ -158,19 +171,23 @@ impl WorkerArgs {
     }
 }
 
+/// What the worker was told to do.
+#[derive(Default)]
+struct HeardOrders {
+    drains: AtomicBool,
+    ends: AtomicBool,
+}
+
 /// Tells the store that the worker is there, and takes its orders, until the worker is over. A store that
 /// is away is no reason to stop lanes that run.
-fn beat(
-    session: &Session,
-    identity: &WorkerIdentity,
-    wants_drain: &AtomicBool,
-    is_over: &AtomicBool,
-) {
+fn beat(session: &Session, identity: &WorkerIdentity, orders: &HeardOrders, is_over: &AtomicBool) {
     while !is_over.load(Ordering::SeqCst) {
-        let drains = wants_drain.load(Ordering::SeqCst) || session.is_stopped();
+        let drains = orders.drains.load(Ordering::SeqCst) || session.is_stopped();
         let plan = if drains { WorkerOrders::Drain } else { WorkerOrders::Work };
-        if matches!(identity.beat(session, plan), Ok(WorkerOrders::Drain)) {
-            wants_drain.store(true, Ordering::SeqCst);
+        match identity.beat(session, plan) {
+            Ok(WorkerOrders::End) => orders.ends.store(true, Ordering::SeqCst),
+            Ok(WorkerOrders::Drain) => orders.drains.store(true, Ordering::SeqCst),
+            Ok(WorkerOrders::Work) | Err(_) => {}
         }
         let mut waited = Duration::ZERO;
         while waited < BEAT && !is_over.load(Ordering::SeqCst) {

@@ -5,6 +5,7 @@ mod attempt;
 mod lines;
 mod order;
 mod patience;
+mod reset;
 mod status;
 mod submission;
 mod worker;
@@ -13,7 +14,7 @@ pub use self::attempt::{AttemptEnd, AttemptRequest, run_attempt};
 pub use self::order::FleetOrder;
 pub use self::status::{
     DrainReport, FleetLaneReport, FleetStatus, FleetWorkerReport, PermitReport, StoppedFleetLane,
-    drain_worker, fleet_status, stop_lane,
+    drain_worker, evict_worker, fleet_status, stop_lane,
 };
 pub use self::submission::{LaneLook, LaneSubmission, StopReason, SubmittedLane};
 pub use self::worker::{WorkerIdentity, WorkerOrders};

@@ -21,7 +21,8 @@ use convoke_engine::hook::{
 };
 use convoke_engine::project::find_above;
 use convoke_engine::skill::hash;
-use convoke_store::delivery::Session as ClientSession;
+use convoke_engine::wake::WakeSources;
+use convoke_store::delivery::{Claimant, Session as ClientSession};
 use convoke_store::error::StoreError;
 use tracing::Span;
 use tracing::field::{Empty, display};
@@ -240,14 +241,20 @@ fn answer_from(
         remark: remark(&words, &folders, left_out),
         now: session.now(),
     };
-    let answer = answer(&sources, &heard).map_err(refused)?;
+    let claim = |messages: &[i64], claimant: Claimant<'_>| {
+        source.claim(&agent, of, messages, claimant, session.now())
+    };
+    let answer = answer(&sources, &heard, &claim).map_err(refused)?;
     source.before_delivery(&agent, &answer);
     // An answer counts as delivered only after it was written.
     let delivery = deliver(&answer.json)?;
     tracing::info!(?delivery, bytes = answer.json.len(), "answered the hook");
     let not_recorded = match delivery {
         HookDelivery::Discarded => None,
-        HookDelivery::Delivered => record(&sources, &heard, &answer).err().map(refused),
+        HookDelivery::Delivered => {
+            source.keep_claims(of, &answer);
+            record(&sources, &heard, &answer).err().map(refused)
+        }
     };
     source.after_delivery(session, &agent, of, &answer);
     Ok(Some(HookOutcome::Answered { not_recorded }))

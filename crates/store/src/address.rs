@@ -7,6 +7,26 @@ use std::path::PathBuf;
 /// How a URL of a server begins.
 const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
 
+/// What separates the scheme of any URL from the rest.
+const SCHEME_END: &str = "://";
+
+/// Parameters of `libpq` that an address cannot have here. Only these are named in an error: an unknown
+/// name may be a piece of a password that was not percent-encoded.
+const OF_LIBPQ: [&str; 12] = [
+    "password",
+    "passfile",
+    "hostaddr",
+    "connect_timeout",
+    "client_encoding",
+    "application_name",
+    "fallback_application_name",
+    "keepalives",
+    "sslcert",
+    "sslkey",
+    "service",
+    "target_session_attrs",
+];
+
 const DEFAULT_PORT: u16 = 5432;
 
 /// A text that is never shown.
@@ -78,12 +98,27 @@ pub enum AddressError {
     /// A percent sign is not followed by two hexadecimal digits, or they make no text.
     #[error("its percent-encoding is wrong")]
     Encoding,
+    /// It begins otherwise.
+    #[error("it does not begin with postgres:// or postgresql://")]
+    Scheme,
+    /// A `/` or `?` stands before an `@`, so that it is not certain where the password ends.
+    #[error(
+        "its user or password has a `/` or `?`, or what follows the host has an `@`: \
+         write them as %2F, %3F and %40"
+    )]
+    Login,
+    /// A parameter of `libpq` is not one here.
+    #[error(
+        "it has the parameter `{0}`; known are host, port, user, dbname, sslmode, sslrootcert \
+         and options"
+    )]
+    Unsupported(&'static str),
     /// A parameter is not known.
     #[error(
-        "it has the unknown parameter `{0}`; known are host, port, user, dbname, sslmode, \
-         sslrootcert and options"
+        "it has an unknown parameter; known are host, port, user, dbname, sslmode, sslrootcert \
+         and options"
     )]
-    Parameter(String),
+    Parameter,
     /// The mode of encryption is not known.
     #[error("its `sslmode` is unknown; write disable, prefer, require, verify-ca or verify-full")]
     Mode,
@@ -95,18 +130,24 @@ pub enum AddressError {
     Unencrypted,
 }
 
-/// Tells whether a user names a server.
+/// Tells whether a user names a server. Any URL counts, also a mistyped one: as a file's name it would be
+/// shown with its password.
 pub(crate) fn is_server(name: &str) -> bool {
-    SCHEMES.iter().any(|scheme| name.starts_with(scheme))
+    name.split_once(SCHEME_END).is_some_and(|(scheme, _)| !scheme.contains('/'))
 }
 
 impl ServerAddress {
     /// Reads a URL.
     pub(crate) fn parse(url: &str) -> Result<Self, AddressError> {
-        let rest = SCHEMES.iter().find_map(|scheme| url.strip_prefix(scheme)).unwrap_or(url);
+        let rest = SCHEMES.iter().find_map(|scheme| url.strip_prefix(scheme));
+        let rest = rest.ok_or(AddressError::Scheme)?;
+        // Behind the last `@` there is nothing of the password.
+        let (login, rest) = rest.rsplit_once('@').unwrap_or(("", rest));
+        if login.contains(['/', '?']) {
+            return Err(AddressError::Login);
+        }
         let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
-        let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
-        let (login, place) = authority.rsplit_once('@').unwrap_or(("", authority));
+        let (place, database) = rest.split_once('/').unwrap_or((rest, ""));
         let (user, password) = match login.split_once(':') {
             Some((user, password)) => (user, Some(decoded(password)?)),
             None => (login, None),
@@ -158,7 +199,10 @@ impl Parts {
             "sslmode" => self.mode = Some(value),
             "sslrootcert" => self.root_certificate = Some(value.into()),
             "options" => self.options = Some(value),
-            _ => return Err(AddressError::Parameter(shown(name))),
+            _ => {
+                let known = OF_LIBPQ.into_iter().find(|known| *known == name);
+                return Err(known.map_or(AddressError::Parameter, AddressError::Unsupported));
+            }
         }
         Ok(())
     }
@@ -229,11 +273,6 @@ fn decoded(text: &str) -> Result<String, AddressError> {
     if text.contains('\0') { Err(AddressError::Encoding) } else { Ok(text) }
 }
 
-/// Returns a name as an error may repeat it.
-fn shown(name: &str) -> String {
-    name.chars().filter(char::is_ascii_graphic).take(40).collect()
-}
-
 impl fmt::Display for ServerAddress {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { host, port, user, database, .. } = self;
@@ -254,7 +293,10 @@ impl fmt::Display for ServerAddress {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::location::StoreLocation;
 
     fn read(url: &str) -> Result<ServerAddress, AddressError> {
         ServerAddress::parse(url)
@@ -303,11 +345,67 @@ mod tests {
             ("postgres://a:hush@db:0/b", AddressError::Port),
             ("postgres://a:hush@db:x/b", AddressError::Port),
             ("postgres://a:hush%4@db/b", AddressError::Encoding),
-            ("postgres://a:hush@db/b?passwd=hush", AddressError::Parameter("passwd".into())),
+            ("postgres://a:hush@db/b?passwd=hush", AddressError::Parameter),
+            ("postgres://a@db/b?password=hush", AddressError::Unsupported("password")),
+            ("postgres://a:hu?hush@db/team", AddressError::Login),
+            ("postgres://a:hu/hush@db/team", AddressError::Login),
+            ("postgres://a:h@u/hush@db/team", AddressError::Login),
+            ("postgres://a:x@db/b?options=@hush", AddressError::Login),
+            ("Postgres://a:hush@db/b", AddressError::Scheme),
+            (" postgres://a:hush@db/b", AddressError::Scheme),
         ] {
             let error = read(url).unwrap_err();
             assert_eq!(error, expected, "{url}");
             assert!(!error.to_string().contains("hush"));
+        }
+    }
+
+    fn any_url() -> impl Strategy<Value = (String, String)> {
+        let scheme = prop_oneof![
+            Just("postgres://"),
+            Just("postgresql://"),
+            Just("POSTGRES://"),
+            Just("'postgres://"),
+        ];
+        let end = prop_oneof![
+            Just("@db.example/team"),
+            Just("@db.example:5432/team?sslmode=verify-full"),
+            Just("@db.example/team?"),
+            Just("@[::1]:0/team"),
+            Just("@/team?host=/run&colour=blue"),
+            Just(""),
+        ];
+        let parts = prop::collection::vec("[a-z0-9]{2,4}|[@/?&=:#%\\[\\]]", 1..9);
+        (scheme, parts, end).prop_map(|(scheme, parts, end)| {
+            let password = parts.concat();
+            (format!("{scheme}ana:Q{password}Q{end}"), format!("Q{password}Q"))
+        })
+    }
+
+    proptest! {
+        // Also pieces: where a password that is not percent-encoded ends is a guess.
+        #[test]
+        fn no_error_and_no_address_shows_a_piece_of_a_password((url, password) in any_url()) {
+            let location = StoreLocation::parse(url.as_str());
+            let said = match read(&url) {
+                Err(error) => format!("{error} {error:?}"),
+                Ok(address) => {
+                    let hidden = decoded(&password).unwrap();
+                    // Without an `@` all of it is a place, and no password.
+                    if url.ends_with('Q') {
+                        return Ok(());
+                    }
+                    prop_assert_eq!(address.password, Some(Password::new(hidden)));
+                    address.to_string()
+                }
+            };
+            let said = format!("{said} {location} {location:?}");
+            // `Q` marks both ends of the password, and is in no error.
+            for piece in password.split(|letter: char| !letter.is_ascii_alphanumeric()) {
+                let is_end = piece.contains('Q') && piece.len() > 1;
+                prop_assert!(!is_end || !said.contains(piece), "{url}: {said}");
+            }
+            prop_assert!(!said.contains(&password), "{}: {}", url, said);
         }
     }
 }

@@ -5,6 +5,8 @@
 //! names both, in the same transaction as the check, so a worker that was frozen, cut off or replaced
 //! cannot add a line or an answer, even if it believes that it is the last one.
 
+use std::collections::BTreeMap;
+
 use jiff::{SignedDuration, Timestamp};
 
 use crate::error::StoreError;
@@ -24,6 +26,8 @@ pub struct NewFleetLane<'a> {
     pub prompt: &'a str,
     /// The limit for several lanes.
     pub permit: PermitLimit<'a>,
+    /// How often it may be begun in a generation.
+    pub most_attempts: u32,
 }
 
 /// How many lanes of one key may be open together.
@@ -51,6 +55,29 @@ pub enum SubmitAnswer {
         /// How many.
         open: u32,
     },
+}
+
+/// The answer to a submission of a lane that has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ResubmitAnswer {
+    /// The lane waits for a worker, in this generation.
+    Submitted(u64),
+    /// The lane is in another generation or state: another submitter was faster.
+    Moved,
+    /// As many lanes of its key are open as may be.
+    Full {
+        /// How many.
+        open: u32,
+    },
+}
+
+/// Why an attempt ends without an end of its lane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReturnKind {
+    /// Its worker cannot begin the lane: it is none of the attempts that the lane may have.
+    Unfit,
+    /// It failed on its way.
+    Failed,
 }
 
 /// Where a lane is.
@@ -106,6 +133,12 @@ pub struct FleetLane {
     pub outcome: Option<String>,
     /// The report of the attempt that ended it, as JSON.
     pub report: Option<String>,
+    /// How often it may be begun in a generation.
+    pub most_attempts: u32,
+    /// How many attempts of the generation were given back by workers that cannot begin it.
+    pub returned: u64,
+    /// What workers that gave it back, or failed, said last in this generation, by their processes.
+    pub complaints: BTreeMap<String, String>,
     /// When it was submitted first.
     pub submitted_at: Timestamp,
     /// The engine hands it out no earlier.
@@ -150,8 +183,10 @@ pub enum BeginAnswer {
         /// What its agent receives.
         prompt: String,
     },
-    /// The attempt comes too late.
+    /// The attempt comes too late, or is one more than the lane may have, which has ended it.
     Superseded,
+    /// The store has no such lane for its user: it is another store's, or of a project of others.
+    Hidden,
 }
 
 /// One line of a lane that runs.
@@ -181,6 +216,8 @@ pub enum FleetWorkerState {
     Working,
     /// It ends what it runs, and takes no more.
     Draining,
+    /// It ends at once, with its clients, and other workers begin its lanes again.
+    Evicted,
 }
 
 impl FleetWorkerState {
@@ -189,12 +226,15 @@ impl FleetWorkerState {
         match self {
             Self::Working => "working",
             Self::Draining => "draining",
+            Self::Evicted => "evicted",
         }
     }
 
     /// Returns the state stored as `name`.
     pub fn parse(name: &str) -> Option<Self> {
-        [Self::Working, Self::Draining].into_iter().find(|state| state.name() == name)
+        [Self::Working, Self::Draining, Self::Evicted]
+            .into_iter()
+            .find(|state| state.name() == name)
     }
 }
 
@@ -233,19 +273,29 @@ pub trait FleetStore {
         now: Timestamp,
     ) -> Result<SubmitAnswer, StoreError>;
 
-    /// Gives a lane that has ended in a generation another one, which the engine hands out after a
-    /// delay, and returns its number; `None` if the lane is in another state.
+    /// Gives a lane that has ended in a generation another one, unless its permit has no room. With a
+    /// delay, the engine hands it out later; until then it holds no permit, and asks for none.
     fn resubmit_fleet_lane(
         &self,
         id: &str,
         generation: u64,
+        permit: &PermitLimit<'_>,
         delay: SignedDuration,
         now: Timestamp,
-    ) -> Result<Option<u64>, StoreError>;
+    ) -> Result<ResubmitAnswer, StoreError>;
 
-    /// Ends a lane for its submitter or a person, so that no attempt may add to it; tells whether it was
-    /// open.
-    fn stop_fleet_lane(&self, id: &str, outcome: &str, now: Timestamp) -> Result<bool, StoreError>;
+    /// Ends a generation of a lane for its submitter or a person, so that no attempt may add to it; tells
+    /// whether it was open. A later generation belongs to those who submitted it, and goes on.
+    fn stop_fleet_lane(
+        &self,
+        id: &str,
+        generation: u64,
+        outcome: &str,
+        now: Timestamp,
+    ) -> Result<bool, StoreError>;
+
+    /// Returns the time by which lanes and workers are noted.
+    fn fleet_clock(&self, now: Timestamp) -> Result<Timestamp, StoreError>;
 
     /// Notes that a lane's submitter is there, and returns the lane.
     fn watch_fleet_lane(&self, id: &str, now: Timestamp) -> Result<Option<FleetLane>, StoreError>;
@@ -275,6 +325,15 @@ pub trait FleetStore {
         now: Timestamp,
     ) -> Result<FenceAnswer, StoreError>;
 
+    /// Ends an attempt without an end of its lane, which waits again, and keeps what its worker says.
+    fn return_attempt(
+        &self,
+        fence: &AttemptFence,
+        kind: ReturnKind,
+        why: &str,
+        now: Timestamp,
+    ) -> Result<FenceAnswer, StoreError>;
+
     /// Adds lines of an attempt, the first of which has the number `first`. Lines that are there already
     /// stay as they are, so that a writer that does not know whether it succeeded can repeat itself.
     fn append_fleet_events(
@@ -293,8 +352,8 @@ pub trait FleetStore {
         now: Timestamp,
     ) -> Result<FenceAnswer, StoreError>;
 
-    /// Notes that a worker is there, and returns whether it should take lanes: a person may have asked it
-    /// to drain.
+    /// Notes that a worker is there, and returns what it should do: a person may have asked it to drain, or
+    /// evicted it.
     fn beat_worker(
         &self,
         worker: &FleetWorker,
@@ -304,12 +363,18 @@ pub trait FleetStore {
     /// Removes a worker that ends.
     fn end_worker(&self, process: &str) -> Result<(), StoreError>;
 
-    /// Asks every worker of a name to drain, and returns how many there are.
+    /// Asks every worker of a name to drain, and returns how many there are. A member of a team asks its
+    /// own ones.
     fn drain_workers(&self, name: &str) -> Result<usize, StoreError>;
+
+    /// Ends every worker of a name, and returns how many there are. One that is silent hears of it if it comes
+    /// back. A member of a team evicts its own ones.
+    fn evict_workers(&self, name: &str) -> Result<usize, StoreError>;
 
     /// Returns all workers, by their names.
     fn fleet_workers(&self) -> Result<Vec<FleetWorker>, StoreError>;
 
-    /// Removes lanes that ended before a span of time, and workers that were not there since.
+    /// Removes lanes that ended before a span of time, open ones whose submitter and worker were not there
+    /// since, and workers that were not there since.
     fn prune_fleet(&self, older_than: SignedDuration, now: Timestamp) -> Result<(), StoreError>;
 }

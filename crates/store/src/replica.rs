@@ -15,7 +15,7 @@ use convoke_domain::scope::{Address, AgentName, Scope};
 use jiff::Timestamp;
 
 use crate::Store;
-use crate::delivery::Session;
+use crate::delivery::{Claimant, Session};
 use crate::error::StoreError;
 use crate::location::StoreLocation;
 use crate::sql::SqlStore;
@@ -102,6 +102,26 @@ impl Replica {
     /// delivers them again, even if no refresh follows.
     pub fn forget_unread(&self, agent: &Address, messages: &[i64]) -> Result<(), StoreError> {
         self.store.forget_unread(agent, messages)
+    }
+
+    /// Claims messages for a session of an agent, wherever its text comes from, and returns those that
+    /// another session of this machine is being given. A claim holds for a moment, unless its process
+    /// dies before it delivers.
+    pub fn claim_messages(
+        &self,
+        agent: &Address,
+        session: Session<'_>,
+        messages: &[i64],
+        claimant: Claimant<'_>,
+        now: Timestamp,
+    ) -> Result<Vec<i64>, StoreError> {
+        self.store.claim_messages(agent, session, messages, claimant, now)
+    }
+
+    /// Notes that a session was given the messages that it claimed: also the end of its process does not
+    /// free them.
+    pub fn keep_claims(&self, session: Session<'_>) -> Result<(), StoreError> {
+        self.store.keep_claims(session)
     }
 
     /// Remembers when the server did not answer, or that it answers.

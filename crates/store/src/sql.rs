@@ -12,6 +12,7 @@ mod dispatch;
 pub(crate) mod driver;
 pub(crate) mod failure;
 mod fleet;
+mod fleet_attempt;
 mod fleet_worker;
 mod install;
 mod journal;

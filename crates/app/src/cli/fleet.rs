@@ -3,7 +3,8 @@
 use clap::Subcommand;
 use convoke_service::failure::Failure;
 use convoke_service::fleet::{
-    FleetLaneReport, FleetStatus, FleetWorkerReport, drain_worker, fleet_status, stop_lane,
+    FleetLaneReport, FleetStatus, FleetWorkerReport, drain_worker, evict_worker, fleet_status,
+    stop_lane,
 };
 
 use super::table;
@@ -28,6 +29,14 @@ enum Command {
     /// Such a worker ends when the last lane that it runs has ended. It hears of the request within
     /// two seconds.
     Drain {
+        /// The worker's name
+        name: String,
+    },
+    /// End every worker of a name at once
+    ///
+    /// Such a worker ends its clients within two seconds, and other workers begin its lanes again. One
+    /// that is silent ends when it comes back.
+    Evict {
         /// The worker's name
         name: String,
     },
@@ -59,6 +68,15 @@ impl FleetArgs {
                     Format::Json => output.json(&drained)?,
                     Format::Text => {
                         output.data(&format!("draining {} worker(s)\n", drained.workers))?;
+                    }
+                }
+            }
+            Command::Evict { name } => {
+                let evicted = evict_worker(&app.session, name)?;
+                match app.format {
+                    Format::Json => output.json(&evicted)?,
+                    Format::Text => {
+                        output.data(&format!("evicting {} worker(s)\n", evicted.workers))?;
                     }
                 }
             }

@@ -106,6 +106,7 @@ pub(crate) fn processes_that_race_deliver_each_message_once(server: &TestServer)
         told.push_str(new_messages(&racers.hook(LONG, "s1")));
     }
     assert_eq!(from_copy, ROUNDS, "hooks that the copy answered");
+    two_sessions_of_one_agent(&mut racers, &store);
     let count = |words: String| told.matches(&words).count();
     let counts: Vec<_> = (0..ROUNDS)
         .map(|round| (count(format!("recorded-{round} for")), count(format!("direct-{round} for"))))
@@ -115,4 +116,26 @@ pub(crate) fn processes_that_race_deliver_each_message_once(server: &TestServer)
     let status: Value =
         serde_json::from_str(&ground.stdout(&store, &["status", "--json"])).unwrap();
     assert_eq!(status["copy"]["waiting"], 0, "{status}");
+}
+
+/// W-86: one session has its answer from the server, and has not delivered it when another session of the
+/// agent answers from the copy, which holds the message as unread; and the other way round.
+fn two_sessions_of_one_agent(racers: &mut Racers<'_>, store: &[(&str, &str)]) {
+    let ground = racers.ground;
+    racers.hook(LONG, "s2");
+    for round in 0..ROUNDS {
+        for (place, limits) in [(0, [LONG, TOO_SHORT]), (1, [TOO_SHORT, LONG])] {
+            let words = format!("shared-{round}-{place} for");
+            ground.stdout(store, &["say", &format!("{words} @june")]);
+            ground.stdout(store, &["sync"]);
+            let race = [racers.start_hook(limits[0], "s1"), racers.start_hook(limits[1], "s2")];
+            let mut told: String = race
+                .map(wait_for)
+                .iter()
+                .map(|hook| new_messages(&said(hook)).to_owned())
+                .collect();
+            told.push_str(new_messages(&racers.hook(LONG, "s1")));
+            assert_eq!(told.matches(&words).count(), 1, "round {round}, {limits:?}: {told}");
+        }
+    }
 }

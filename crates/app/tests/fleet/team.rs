@@ -11,7 +11,8 @@ use std::process::Stdio;
 use serde_json::Value;
 
 use self::sql::{
-    functions_and_sequences_tell_nothing, the_day_counts_for_all, what_was_written_stays,
+    functions_and_sequences_tell_nothing, lanes_of_workers_belong_to_projects,
+    the_day_counts_for_all, what_was_written_stays,
 };
 use crate::server::TestServer;
 use crate::{Ground, said};
@@ -28,9 +29,10 @@ const THEIRS: [&str; 2] = ["p", "project"];
 const OURS: &str = "project-2";
 
 /// Tables about one member's own machine and sessions, and the audit trail.
-const PERSONAL: [&str; 9] = [
+const PERSONAL: [&str; 10] = [
     "counters",
     "deliveries",
+    "fleet_workers",
     "gates",
     "installs",
     "losses",
@@ -39,6 +41,16 @@ const PERSONAL: [&str; 9] = [
     "setups",
     "team_audit",
 ];
+
+/// A lane that a worker runs in a project of the owner's.
+const LANE_OF_THEIRS: &str = "\
+    INSERT INTO fleet_lanes (id, project, queue, request, prompt, permit, generation, attempt, state, \
+    submitted_at, watched_at) VALUES ('f-1', 'p', 'convoke/claude', '{}', 'hush', 'claude', 1, 1, \
+    'running', '2026-11-18T00:00:00.000Z', '2026-11-18T00:00:00.000Z'); \
+    INSERT INTO fleet_events VALUES ('f-1', 1, 1, 1, 'hush'); \
+    INSERT INTO fleet_workers (process, name, machine, pid, offers, slots, version, state, started_at, \
+    beat_at) VALUES ('box#1', 'box', 'box', 1, 'claude', 1, '0.1.0', 'working', \
+    '2026-11-18T00:00:00.000Z', '2026-11-18T00:00:00.000Z')";
 
 /// A table's rows, each as JSON.
 type Rows = BTreeMap<String, Vec<String>>;
@@ -103,6 +115,8 @@ pub(crate) fn members_reach_their_own_projects_only(server: &TestServer) {
     let export = team.owner.path("export.jsonl");
     fs::write(&export, EXPORT).unwrap();
     team.as_owner(&["store", "import", &export.display().to_string()]);
+    // An export has no lanes of workers.
+    team.admin(LANE_OF_THEIRS);
     let theirs = team.rows(None);
     team.as_owner(&["task", "add", "Write the parser"]);
     team.as_owner(&["say", "hello"]);
@@ -120,6 +134,7 @@ pub(crate) fn members_reach_their_own_projects_only(server: &TestServer) {
     nothing_of_others_is_written(&team, &theirs);
     functions_and_sequences_tell_nothing(&team);
     the_day_counts_for_all(&team);
+    lanes_of_workers_belong_to_projects(&team);
     let ana = a_member_works(&team, &password);
     what_was_written_stays(&team);
     names_belong_to_members(&team, &ana, &password);
@@ -144,7 +159,9 @@ fn nothing_of_others_is_read(team: &Team<'_>, theirs: &Rows) {
     let seen = team.rows(Some("ana"));
     assert!(!seen["tasks"].is_empty() && !seen["projects"].is_empty(), "{seen:?}");
     for (table, rows) in &seen {
-        let is_shared = ["convoke_schema", "task_step_now"].contains(&table.as_str());
+        // Every member may know which workers there are.
+        let shared = ["convoke_schema", "fleet_workers", "task_step_now"];
+        let is_shared = shared.contains(&table.as_str());
         let none = Vec::new();
         let foreign = theirs.get(table).unwrap_or(&none);
         let found: Vec<_> = rows.iter().filter(|row| foreign.contains(row)).collect();
@@ -166,9 +183,16 @@ fn fresh(row: &str) -> serde_json::Map<String, Value> {
             text.push_str("-x");
         }
     }
-    if let Some(Value::Number(seq)) = row.get("seq") {
-        let seq = seq.as_i64().unwrap() + 100;
-        row.insert("seq".to_owned(), seq.into());
+    for column in ["seq", "number"] {
+        if let Some(Value::Number(number)) = row.get(column) {
+            let number = number.as_i64().unwrap() + 100;
+            row.insert(column.to_owned(), number.into());
+        }
+    }
+    for column in ["id", "process"] {
+        if let Some(Value::String(text)) = row.get_mut(column) {
+            text.push_str("-x");
+        }
     }
     if row.get("id").is_some_and(Value::is_number) {
         row.remove("id");

@@ -3,8 +3,15 @@
 use super::{OURS, OWNER, Team};
 
 /// Functions with their owner's rights that members may call; the test below says what each tells.
-const DEFINERS: [&str; 6] =
-    ["team_active", "team_lanes", "team_me", "team_mine", "team_name_taken", "team_sees_message"];
+const DEFINERS: [&str; 7] = [
+    "team_active",
+    "team_lanes",
+    "team_me",
+    "team_mine",
+    "team_name_taken",
+    "team_open_lanes",
+    "team_sees_message",
+];
 
 pub(super) fn functions_and_sequences_tell_nothing(team: &Team<'_>) {
     let sql = "SELECT DISTINCT proname FROM pg_proc WHERE prosecdef \
@@ -81,6 +88,63 @@ pub(super) fn the_day_counts_for_all(team: &Team<'_>) {
     assert_ne!(all, "0 0");
     assert_eq!(team.plain("ana", &format!("{sum} team_lanes('')")), Ok(all));
     assert_eq!(team.plain("ana", "SELECT count(*) FROM lanes").as_deref(), Ok("0"));
+}
+
+// A fleet of a team: lanes and their lines by project, workers by member, and what was asked stays.
+pub(super) fn lanes_of_workers_belong_to_projects(team: &Team<'_>) {
+    let ask = |sql: &str| team.plain("ana", sql).unwrap();
+    let refused = |sql: &str| assert!(team.plain("ana", sql).is_err(), "{sql}");
+    assert_eq!(ask("SELECT count(*) FROM fleet_lanes"), "0");
+    assert_eq!(ask("SELECT count(*) FROM fleet_events"), "0");
+    let lane = |id: &str, project: &str| {
+        format!(
+            "INSERT INTO fleet_lanes (id, project, queue, request, prompt, permit, generation, \
+             attempt, state, submitted_at, watched_at, member) VALUES ('{id}', '{project}', \
+             'convoke/claude', '{{}}', 'Why?', 'claude', 1, 1, 'running', '2026', '2026', 'bob')"
+        )
+    };
+    refused(&lane("f-2", "p"));
+    ask(&lane("f-2", OURS));
+    assert_eq!(
+        ask("SELECT member FROM fleet_lanes"),
+        "ana",
+        "also if the statement names another member"
+    );
+    refused("UPDATE fleet_lanes SET prompt = 'Who?'");
+    refused("UPDATE fleet_lanes SET member = 'bob'");
+    refused("INSERT INTO fleet_events VALUES ('f-1', 1, 1, 2, 'forged')");
+    ask("INSERT INTO fleet_events VALUES ('f-2', 1, 1, 1, 'mine')");
+    refused("UPDATE fleet_events SET line = 'other'");
+    ask("UPDATE fleet_lanes SET watched_at = '2027' WHERE id = 'f-2'");
+    ask("UPDATE fleet_lanes SET state = 'ended', ended_at = '2027' WHERE id = 'f-2'");
+    let audit = "SELECT string_agg(action, ' ' ORDER BY id) FROM team_audit \
+                 WHERE subject = 'fleet_lanes' AND member = 'ana' AND key = 'f-2'";
+    assert_eq!(ask(audit), "insert update", "signs of life are not noted");
+    // The limit of an account counts all projects, and tells only the number.
+    assert_eq!(ask("SELECT team_open_lanes('claude', '2000', '2100')"), "1");
+    assert_eq!(team.admin("SELECT state FROM fleet_lanes WHERE id = 'f-1'"), "running");
+    let worker = "INSERT INTO fleet_workers (process, name, machine, pid, offers, slots, version, \
+                  state, started_at, beat_at, member) VALUES ('hers#1', 'hers', 'x', 1, 'claude', 1, \
+                  '0.1.0', 'working', '2026', '2026', '')";
+    ask(worker);
+    ask("UPDATE fleet_workers SET state = 'draining'");
+    ask("DELETE FROM fleet_workers WHERE name = 'box'");
+    let workers = "SELECT string_agg(name || ' ' || state || ' ' || member, ', ' ORDER BY name) \
+                   FROM fleet_workers WHERE name IN ('box', 'hers')";
+    assert_eq!(ask(workers), "box working , hers draining ana", "all are seen, one is hers");
+    team.admin("DELETE FROM fleet_workers WHERE member = 'ana'");
+    team.admin(
+        "DELETE FROM fleet_events WHERE lane = 'f-2'; DELETE FROM fleet_lanes WHERE id = 'f-2'",
+    );
+    // Entries without a project are the owner's, and no project is called so.
+    team.admin(
+        "INSERT INTO team_audit (at, member, project, action, subject, key, agent, sha256) \
+         VALUES ('2026', '', '', 'insert', 'tasks', '1', '', '')",
+    );
+    for name in ["''", "' '"] {
+        refused(&format!("INSERT INTO projects (path, name) VALUES ('/home/ana/x', {name})"));
+    }
+    assert_eq!(ask("SELECT count(*) FROM team_audit WHERE project = ''"), "0");
 }
 
 pub(super) fn what_was_written_stays(team: &Team<'_>) {

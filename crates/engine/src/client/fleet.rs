@@ -6,10 +6,13 @@ mod listener;
 
 use std::time::Duration;
 
+use convoke_domain::text::one_line;
+
 use super::listener::DialectListener;
 use super::{ClientAdapter, ClientCommand, ClientRequest, UsageScope, is_not_said};
 use crate::lane::fleet_offer::FleetOffer;
 use crate::lane::supervisor::Limits;
+use crate::skill::hash;
 
 pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     programs: &["convoke-fleet"],
@@ -35,25 +38,47 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     is_reader_mode: is_not_said,
 };
 
+/// The digits of a prompt's hash in a name, and the most letters of its label.
+const NAME_DIGITS: usize = 16;
+const LONGEST_LABEL: usize = 120;
+
 /// A lane of the fleet: who answers, and how long it may take there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FleetCommand {
     offer: String,
     limits: Limits,
+    name: Option<String>,
+    /// The process whose ledger counts the lane.
+    owner: u32,
 }
 
 impl FleetCommand {
     /// Returns the command for an agent on another machine.
     pub fn new(offer: &FleetOffer, limits: Limits) -> Self {
-        Self { offer: offer.to_string(), limits }
+        Self { offer: offer.to_string(), limits, name: None, owner: std::process::id() }
+    }
+
+    /// Names the lane, so that a run that is resumed finds it again. The prompt belongs to the name: a lane
+    /// that is asked something else is another one.
+    #[must_use]
+    pub fn of_run(self, run: &str, label: &str, prompt: &str) -> Self {
+        let asked = hash(prompt);
+        let asked = asked.get(..NAME_DIGITS).unwrap_or(&asked);
+        let label: String = one_line(label).chars().take(LONGEST_LABEL).collect();
+        Self { name: Some(format!("{run} {label} {asked}")), ..self }
     }
 }
 
 fn launch(request: &ClientRequest<'_>, command: &mut ClientCommand) {
     command.arguments(&["lane"]);
-    let Some(FleetCommand { offer, limits }) = request.fleet else { return command.stdin = None };
+    let Some(FleetCommand { offer, limits, name, owner }) = request.fleet else {
+        return command.stdin = None;
+    };
     let seconds = |time: Duration| format!("{}", time.as_secs_f64());
     command.option("--agent", Some(offer));
+    // Its ledger and budgets count the lane, and a lane with a name outlives a process that was killed.
+    command.option("--counted-by", Some(&owner.to_string()));
+    command.option("--name", name.as_deref());
     command.option("--model", request.model);
     command.option("--effort", request.effort);
     command.option("--limit", Some(&seconds(limits.wall)));
@@ -92,10 +117,30 @@ mod tests {
             fleet: Some(&fleet),
         };
         let made = command(Client::Fleet, &request);
-        let words = ["lane", "--agent=codex@app", "--model=gpt-5.5", "--limit=60", "--stall=1.5"];
+        let owner = format!("--counted-by={}", std::process::id());
+        let words = ["lane", "--agent=codex@app", &owner, "--model=gpt-5.5", "--limit=60"];
         assert_eq!(made.arguments[..5], words);
-        assert_eq!(made.arguments[5..], ["--grace=5", "-"]);
+        assert_eq!(made.arguments[5..], ["--stall=1.5", "--grace=5", "-"]);
         assert_eq!(made.stdin.as_deref(), Some("Why?"));
+    }
+
+    #[test]
+    fn a_lane_of_a_run_has_the_same_name_when_the_run_is_resumed() {
+        let offer = FleetOffer::parse("codex@app").unwrap();
+        let named = |run, label, prompt| {
+            FleetCommand::new(&offer, LIMITS).of_run(run, label, prompt).name.unwrap()
+        };
+        let name = named("20261118-1", "1/sketch/a", "Why?");
+        assert_eq!(name, named("20261118-1", "1/sketch/a", "Why?"));
+        assert!(name.starts_with("20261118-1 1/sketch/a "), "{name}");
+        for other in [
+            named("20261118-2", "1/sketch/a", "Why?"),
+            named("20261118-1", "1/sketch/b", "Why?"),
+            named("20261118-1", "1/sketch/a", "Who?"),
+        ] {
+            assert_ne!(name, other);
+        }
+        assert!(named("20261118-1", &"x".repeat(9999), "Why?").len() < 200, "names are bounded");
     }
 
     fn hear(lines: &[&str]) -> Vec<LaneEvent> {

@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::machine;
 use crate::process::{is_alive, signal, wait_for};
+use crate::sharing;
 use crate::stage::{Counts, Stage, StoreKind, postgres};
+use crate::{guide, machine};
 
 type Case = (&'static str, StoreKind, fn(&Stage) -> Counts);
 
-pub(crate) const CASES: [Case; 18] = [
+pub(crate) const CASES: [Case; 27] = [
     ("nothing goes wrong", StoreKind::File, nothing),
     ("nothing goes wrong, on Postgres", StoreKind::Server, nothing),
     ("a worker is killed", StoreKind::File, worker_is_killed),
@@ -21,14 +22,27 @@ pub(crate) const CASES: [Case; 18] = [
     ("a submitter is killed and comes back", StoreKind::File, submitter_is_killed),
     ("a lane is cancelled while it waits and while it runs", StoreKind::File, lanes_are_cancelled),
     ("a worker is drained while lanes run", StoreKind::File, worker_is_drained),
+    ("a worker is evicted", StoreKind::File, worker_is_evicted),
     ("two workers have one name", StoreKind::File, names_are_shared),
     ("a worker is cut off from Temporal", StoreKind::File, machine::temporal_is_cut_off),
     ("a worker is cut off from the store", StoreKind::Server, machine::store_is_cut_off),
     ("a worker is cut off from everything", StoreKind::Server, machine::everything_is_cut_off),
     ("the clock of a worker is an hour off", StoreKind::Server, machine::clock_is_wrong),
     ("the disk of a worker is full", StoreKind::File, machine::disk_is_full),
+    (
+        "a name is submitted again while a submitter sleeps",
+        StoreKind::File,
+        sharing::name_is_submitted_again,
+    ),
+    ("the clone of a worker lacks the commit", StoreKind::File, sharing::clone_lacks_the_commit),
+    ("a worker is of an older version", StoreKind::Server, sharing::worker_is_older),
+    ("members of a team run lanes and workers", StoreKind::Server, sharing::members_share_a_fleet),
+    ("the guide to a team is followed", StoreKind::Server, guide::workers_of_the_guide),
     ("the limit of an agent is reached", StoreKind::File, limits_hold),
     ("convoke runs a lane on a worker, and stops it", StoreKind::File, convoke_runs_lanes),
+    ("a run with remote lanes is killed and comes back", StoreKind::File, sharing::run_is_killed),
+    ("an agent reaches its limit", StoreKind::File, agent_reaches_its_limit),
+    ("a lane is recorded, over its budget, and untidy", StoreKind::File, what_holds_for_lanes),
     ("a person looks, stops a lane and drains a worker", StoreKind::File, a_person_acts),
 ];
 
@@ -168,6 +182,21 @@ fn worker_is_drained(stage: &Stage) -> Counts {
     counts
 }
 
+fn worker_is_evicted(stage: &Stage) -> Counts {
+    let first = stage.worker("first", 1);
+    let lane = stage.lane("lane-0", &[]);
+    let superseded = stage.wait_for_clients("lane-0", 1);
+    let _second = stage.worker("second", 1);
+    stage.convoke(&["fleet", "evict", "first"]).stdout(Some(0));
+    assert_eq!(first.end(), Some(0), "it waits for no lane");
+    wait_for("the guardian ends the client", || !is_alive(superseded[0]));
+    stage.wait_for_clients("lane-0", 2);
+    stage.answer("lane-0");
+    let counts = lane.counts(&superseded);
+    stage.convoke(&["fleet", "evict", "first"]).stdout(Some(2));
+    counts
+}
+
 fn names_are_shared(stage: &Stage) -> Counts {
     let workers = [stage.worker("same", 1), stage.worker("same", 1)];
     let names = names(4);
@@ -231,6 +260,52 @@ fn convoke_runs_lanes(stage: &Stage) -> Counts {
     }
     assert_eq!(stage.clients("lane-2"), Vec::<u32>::new());
     Counts { lanes: 2, ..Counts::default() }
+}
+
+fn agent_reaches_its_limit(stage: &Stage) -> Counts {
+    stage.configure("limits = { claude = 1 }");
+    let _worker = stage.worker("only", 1);
+    let limited = stage.lane("lane-0-limited", &[]);
+    stage.wait_for_clients("lane-0-limited", 1);
+    stage.answer("lane-0-limited");
+    limited.until("waiting");
+    // While it waits, slot and permit are free for another lane.
+    let next = stage.lane("lane-1", &[]);
+    stage.wait_for_clients("lane-1", 1);
+    assert_eq!(stage.clients("lane-0-limited").len(), 1, "it waits for its time");
+    stage.answer("lane-1");
+    let counts = sum([next.counts(&[]), limited.counts(&[])]);
+    assert_eq!(stage.clients("lane-0-limited").len(), 2, "it was asked again");
+    assert_eq!(limited.of("placed")[1]["generation"], 2);
+    assert_eq!(limited.of("ended").len(), 1, "one report ends it");
+    counts
+}
+
+fn what_holds_for_lanes(stage: &Stage) -> Counts {
+    let _worker = stage.worker("only", 1);
+    let run = |more: &[&str], name: &str, code| -> Value {
+        let prompt = format!("{name} and think");
+        let words = ["lane", "run", "--agent", "fleet:claude@app", "--json", &prompt];
+        let lane = stage.convoke(&[&words[..], more].concat());
+        stage.wait_for_clients(name, 1);
+        stage.answer(name);
+        serde_json::from_str(&lane.stdout(Some(code))).unwrap()
+    };
+    let tape = stage.path("tape.jsonl").display().to_string();
+    let recorded = run(&["--record", &tape], "lane-0", 0);
+    let agent = format!("replay:{tape}");
+    let words = ["lane", "run", "--agent", &agent, "--json", "lane-0 and think"];
+    let replayed: Value = serde_json::from_str(&stage.convoke(&words).stdout(Some(0))).unwrap();
+    assert_eq!(recorded["answer"], replayed["answer"], "{replayed}");
+    assert_eq!(stage.clients("lane-0").len(), 1, "no agent was asked again");
+    // The agent tells what it used with its answer: 12 tokens.
+    let spent = run(&["--budget", "5"], "lane-1", 0);
+    assert_eq!(spent["over_budget"]["spent"], 12, "{spent}");
+    let untidy = run(&[], "lane-2-untidy", 4);
+    let trouble = untidy["trouble"].as_str().unwrap();
+    assert!(trouble.contains("changed"), "{trouble}");
+    assert_ne!(untidy["outcome"], "answered", "an agent that may only read has changed a file");
+    Counts { lanes: 3, ..Counts::default() }
 }
 
 fn a_person_acts(stage: &Stage) -> Counts {

@@ -86,6 +86,12 @@ pub(crate) fn clock_is_wrong(stage: &Stage) -> Counts {
         let shown = stage.convoke(&["fleet", "status", "--json"]).stdout(Some(0));
         let shown: Value = serde_json::from_str(&shown).unwrap();
         assert_eq!(shown["workers"][0]["state"], "working", "{shift}: {shown}");
+        // Nor does the clock of the machine count that looks.
+        let mut look = stage.convoke_command(&["fleet", "status", "--json"]);
+        look.env("LD_PRELOAD", CLOCK_LIBRARY).env("FAKETIME", shift);
+        look.env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
+        let shown: Value = serde_json::from_str(&Process::start(look).stdout(Some(0))).unwrap();
+        assert_eq!(shown["workers"][0]["state"], "working", "{shift}, seen there: {shown}");
         stage.answer(&name);
         counts = counts.plus(lane.counts(&[]));
         assert_eq!(stage.clients(&name).len(), 1, "the agent was asked once");

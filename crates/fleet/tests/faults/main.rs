@@ -12,11 +12,13 @@
 )]
 
 mod cases;
+mod guide;
 mod machine;
 mod process;
 mod relay;
 #[path = "../../../store/tests/support/server.rs"]
 mod server;
+mod sharing;
 mod stage;
 
 use std::process::ExitCode;

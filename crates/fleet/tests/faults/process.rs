@@ -76,6 +76,11 @@ impl Process {
         }
     }
 
+    /// Returns how the process ended, if it has.
+    pub(crate) fn try_end(&self) -> Option<std::process::ExitStatus> {
+        self.child.borrow_mut().try_wait().unwrap()
+    }
+
     /// Waits for the end, and returns the exit code, or none for a signal.
     pub(crate) fn end(&self) -> Option<i32> {
         let mut code = None;

@@ -91,7 +91,11 @@ impl Stage {
 
     /// Writes the configuration of a user who reaches Temporal at a port.
     pub(crate) fn write_config(&self, home: &Path, port: u16, more: &str) {
-        let app = self.path("app");
+        self.write_config_with(home, port, &self.path("app"), more);
+    }
+
+    /// Writes the configuration of a user whose clone is in a folder.
+    pub(crate) fn write_config_with(&self, home: &Path, port: u16, app: &Path, more: &str) {
         let text = format!(
             "[fleet]\ntemporal = \"http://127.0.0.1:{port}\"\nlease_seconds = 5\n\
              repositories = {{ app = \"{}\" }}\n{more}\n",
@@ -107,7 +111,7 @@ impl Stage {
     }
 
     /// Makes a client that notes its process, works until the file of its lane is there, and answers
-    /// with its lane and process. A prompt names its lane in its first word.
+    /// with its lane and process. A prompt names its lane in its first word, or as the item of a fan-out.
     fn make_client(&self) {
         let place = self.top.path().display();
         let script = format!(
@@ -115,11 +119,17 @@ impl Stage {
 case "$*" in *--version*) echo "2.1.0 (Claude Code)"; exit 0;; esac
 prompt=$(cat)
 lane=${{prompt%% *}}
+case "$prompt" in *'</item-'*) lane=${{prompt%'</item-'*}}; lane=${{lane##*>}};; esac
 printf '%s\n' "$$ $(cat file 2>/dev/null)" >> "{place}/clients/$lane"
 say() {{ printf '%s\n' "$1"; }}
 say '{{"type":"system","subtype":"init","session_id":"s-'$$'","uuid":"u-1","model":"fake","tools":[]}}'
 say '{{"type":"assistant","uuid":"u-2","session_id":"s-'$$'","message":{{"id":"m","role":"assistant","content":[{{"type":"text","text":"working"}}]}}}}'
 while ! [ -e "{place}/asked/$lane" ]; do sleep 0.05; done
+case "$lane" in *-limited) if [ "$(wc -l < "{place}/clients/$lane")" = 1 ]; then
+  say '{{"type":"result","subtype":"success","is_error":true,"result":"Claude AI usage limit reached|'$(($(date +%s) + 6))'","session_id":"s-'$$'","uuid":"u-3","num_turns":1,"usage":{{"input_tokens":10,"output_tokens":2}}}}'
+  exit 1
+fi;; esac
+case "$lane" in *-untidy) echo changed > file;; esac
 say '{{"type":"result","subtype":"success","is_error":false,"result":"'$lane' by '$$'","session_id":"s-'$$'","uuid":"u-3","num_turns":1,"usage":{{"input_tokens":10,"output_tokens":2}}}}'
 "#
         );
@@ -191,13 +201,24 @@ say '{{"type":"result","subtype":"success","is_error":false,"result":"'$lane' by
         fleet
     }
 
-    /// Starts `convoke`, which lies beside the companion.
+    /// Returns the address of the store for a member of its team.
+    pub(crate) fn store_of(&self, member: &str) -> String {
+        let (_, rest) = self.store.split_once("@/").unwrap();
+        format!("postgres://{member}@/{rest}")
+    }
+
+    /// Starts `convoke`.
     pub(crate) fn convoke(&self, words: &[&str]) -> Process {
+        Process::start(self.convoke_command(words))
+    }
+
+    /// Prepares `convoke`, which lies beside the companion.
+    pub(crate) fn convoke_command(&self, words: &[&str]) -> Command {
         let beside = Path::new(env!("CARGO_BIN_EXE_convoke-fleet")).with_file_name("convoke");
         assert!(beside.is_file(), "`cargo build --package convoke` makes {}", beside.display());
         let mut convoke = self.program(beside);
         convoke.args(words);
-        Process::start(convoke)
+        convoke
     }
 
     /// Starts a worker, and waits until it works.
@@ -228,10 +249,23 @@ say '{{"type":"result","subtype":"success","is_error":false,"result":"'$lane' by
 
     /// Submits a lane, and does not wait.
     pub(crate) fn begin_lane(&self, name: &str, more: &[&str]) -> Lane {
+        self.begin_lane_by(name, more, |lane| lane)
+    }
+
+    /// Submits a lane by a command that is changed before, and does not wait.
+    pub(crate) fn begin_lane_by(
+        &self,
+        name: &str,
+        more: &[&str],
+        change: impl FnOnce(Command) -> Command,
+    ) -> Lane {
         let prompt = format!("{name} and think");
-        let words = [&["lane", "--agent", "claude@app", &prompt][..], more].concat();
+        // The test itself is the supervisor.
+        let owner = std::process::id().to_string();
+        let words = ["lane", "--counted-by", &owner, "--agent", "claude@app", &prompt];
+        let words = [&words[..], more].concat();
         let start = now();
-        let process = Process::start(self.fleet(&words));
+        let process = Process::start(change(self.fleet(&words)));
         Lane { name: name.to_owned(), process, start, lines: Vec::new().into() }
     }
 
@@ -294,6 +328,14 @@ impl Lane {
 
     pub(crate) fn of(&self, event: &str) -> Vec<Value> {
         self.lines.borrow().iter().filter(|line| line["event"] == event).cloned().collect()
+    }
+
+    /// Reads all lines, after the end, and returns those of an event.
+    pub(crate) fn rest_of(&self, event: &str) -> Vec<Value> {
+        while let Ok(line) = self.process.stdout.recv() {
+            self.lines.borrow_mut().push(serde_json::from_str(&line).unwrap());
+        }
+        self.of(event)
     }
 
     /// Waits for the end, and counts. `stale` are clients whose answer must not be taken.

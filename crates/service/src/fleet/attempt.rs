@@ -7,10 +7,12 @@ use std::sync::Arc;
 use std::thread;
 
 use convoke_engine::git::attempt_checkout::check_out;
+use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::cancel::Cancel;
+use convoke_engine::lane::fleet_offer::FleetOffer;
 use convoke_engine::scratch;
 use convoke_store::error::StoreError;
-use convoke_store::fleet::{AttemptFence, BeginAnswer, FenceAnswer};
+use convoke_store::fleet::{AttemptFence, BeginAnswer, FenceAnswer, ReturnKind};
 use serde::Serialize;
 use tempfile::TempDir;
 
@@ -46,12 +48,21 @@ pub enum AttemptEnd {
     Superseded,
     /// The worker stops; the store took no report.
     Stopped,
+    /// This worker cannot begin the lane, and another one may: what is missing here.
+    Unfit(String),
 }
 
 #[derive(Debug, thiserror::Error)]
 enum AttemptError {
-    #[error("cannot read the request of lane {lane}: a later version of convoke wrote it")]
+    #[error(
+        "cannot read the request of lane {lane}: a later version of convoke wrote it, and this worker's \
+         is {}", env!("CARGO_PKG_VERSION")
+    )]
     Order { lane: String },
+    #[error(
+        "the store of this worker has no lane {lane}, or its user is not of the lane's project"
+    )]
+    Hidden { lane: String },
     #[error("this worker has no repository `{name}`")]
     NoRepository { name: String },
     #[error("cannot run a lane in repository `{name}` without a commit")]
@@ -77,7 +88,14 @@ pub fn run_attempt(
     let AttemptRequest { fence, worker, .. } = request;
     let attempt = || store.begin_attempt(fence, worker, session.now());
     let begun = patiently(LONGEST, cancel, attempt).map_err(refused)?;
-    let BeginAnswer::Begun { lane, prompt } = begun else { return Ok(AttemptEnd::Superseded) };
+    let (lane, prompt) = match begun {
+        BeginAnswer::Begun { lane, prompt } => (lane, prompt),
+        BeginAnswer::Superseded => return Ok(AttemptEnd::Superseded),
+        BeginAnswer::Hidden => {
+            let lane = fence.lane.clone();
+            return Ok(AttemptEnd::Unfit(AttemptError::Hidden { lane }.to_string()));
+        }
+    };
     let lines = AttemptLines::new(&*store, &*session.clock, fence, cancel);
     let run = thread::scope(|threads| {
         let writer = threads.spawn(|| lines.write());
@@ -93,7 +111,18 @@ pub fn run_attempt(
     if cancel.is_cancelled() {
         return Ok(AttemptEnd::Stopped);
     }
-    let (outcome, report) = run?;
+    let (outcome, report) = match run {
+        Ok(ended) => ended,
+        Err(unfit) => {
+            let why = with_causes(unfit.error.as_ref());
+            let back = || store.return_attempt(fence, ReturnKind::Unfit, &why, session.now());
+            let answer = patiently(LONGEST, cancel, back).map_err(refused)?;
+            return Ok(match answer {
+                FenceAnswer::Current => AttemptEnd::Unfit(why),
+                FenceAnswer::Superseded => AttemptEnd::Superseded,
+            });
+        }
+    };
     let end = || store.end_attempt(fence, &outcome, &report, session.now());
     let ended: Result<_, StoreError> = patiently(LONGEST, cancel, end);
     Ok(match ended.map_err(refused)? {
@@ -104,7 +133,7 @@ pub fn run_attempt(
 
 /// Runs the lane, and returns its outcome and report. A lane whose agent cannot begin has ended as well:
 /// the next worker of the same offer would not fare better. A request that an older worker cannot read,
-/// and a working tree that this machine cannot make, are failures of the attempt alone.
+/// and a working tree that this machine cannot make, are failures of this worker alone.
 fn run_lane(
     session: &Session,
     request: &AttemptRequest,
@@ -112,12 +141,15 @@ fn run_lane(
     prompt: &str,
     lines: &AttemptLines<'_>,
 ) -> Result<(String, String), Failure> {
-    let order: FleetOrder = serde_json::from_str(order).map_err(|_| {
+    let order: Option<FleetOrder> = serde_json::from_str(order).ok();
+    let read = order.and_then(|order| order.offer().map(|offer| (order, offer)));
+    let (order, offer) = read.ok_or_else(|| {
         let lane = request.fence.lane.clone();
         Failure::new(ErrorClass::Prerequisite, AttemptError::Order { lane })
     })?;
-    let tree = working_tree(session, &order, lines.cancel)?;
-    let run = run_order(session, request, &order, prompt, tree.path(), lines);
+    let tree = working_tree(session, &order, &offer, lines.cancel)?;
+    let agent = &offer.agent;
+    let run = run_order(session, request, (&order, agent), prompt, tree.path(), lines);
     Ok(run.unwrap_or_else(|failure| not_started(&failure)))
 }
 
@@ -132,15 +164,11 @@ fn not_started(failure: &Failure) -> (String, String) {
 fn run_order(
     session: &Session,
     request: &AttemptRequest,
-    order: &FleetOrder,
+    (order, agent): (&FleetOrder, &AgentRef),
     prompt: &str,
     tree: &Path,
     lines: &AttemptLines<'_>,
 ) -> Result<(String, String), Failure> {
-    let offer = order.offer().ok_or_else(|| {
-        let lane = request.fence.lane.clone();
-        Failure::new(ErrorClass::Prerequisite, AttemptError::Order { lane })
-    })?;
     let of_lane = session
         .in_project(tree.to_owned())
         .for_call()
@@ -154,7 +182,7 @@ fn run_order(
         limits: order.limits(),
         // The prompt has those of its submitter.
         rules: PinnedRules::LeftOut,
-        ..LaneRequest::new(&offer.agent, prompt)
+        ..LaneRequest::new(agent, prompt)
     };
     let mut report = run_one(&of_lane, &lane, &LaneChecks::default(), &mut |progress| {
         if let LaneProgress::Said(event) = progress {
@@ -172,18 +200,19 @@ fn run_order(
 fn working_tree(
     session: &Session,
     order: &FleetOrder,
+    offer: &FleetOffer,
     cancel: &Cancel,
 ) -> Result<TempDir, Failure> {
     let refuse = |error| Failure::new(ErrorClass::Prerequisite, error);
-    let Some(name) = order.offer().and_then(|offer| offer.repository) else {
+    let Some(name) = &offer.repository else {
         return scratch::lane().map_err(lane_failed);
     };
     let settings = fleet::settings(session)?;
-    let Some(folder) = settings.repositories.get(&name) else {
-        return Err(refuse(AttemptError::NoRepository { name }));
+    let Some(folder) = settings.repositories.get(name) else {
+        return Err(refuse(AttemptError::NoRepository { name: name.clone() }));
     };
     let Some(commit) = &order.commit else {
-        return Err(refuse(AttemptError::NoCommit { name }));
+        return Err(refuse(AttemptError::NoCommit { name: name.clone() }));
     };
     check_out(folder, commit, cancel).map_err(|error| Failure::new(ErrorClass::Prerequisite, error))
 }

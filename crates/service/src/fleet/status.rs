@@ -1,6 +1,8 @@
 //! What the fleet does: its workers and lanes, and what a person can ask of them.
 
-use convoke_store::fleet::{FleetLane, FleetWorker};
+use convoke_domain::text::one_line;
+use convoke_store::fleet::{FleetLane, FleetWorker, FleetWorkerState};
+use jiff::Timestamp;
 use serde::Serialize;
 
 use super::submission::CANCELLED;
@@ -51,7 +53,7 @@ pub struct FleetWorkerReport {
     pub version: String,
     /// Whether that is another version than this program's.
     pub other_version: bool,
-    /// `working`, `draining` or, without a sign of life for 30 seconds, `silent`.
+    /// `working`, `draining`, `evicted` or, without a sign of life for 30 seconds, `silent`.
     pub state: &'static str,
     /// When it was there last.
     pub beat_at: String,
@@ -99,7 +101,7 @@ pub struct PermitReport {
     pub most: u32,
 }
 
-/// The answer to a request to drain.
+/// The answer to a request to drain or to end.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DrainReport {
@@ -121,7 +123,7 @@ pub struct StoppedFleetLane {
 
 #[derive(Debug, thiserror::Error)]
 enum StatusError {
-    #[error("there is no worker called `{name}`")]
+    #[error("there is no worker called `{name}` that is yours")]
     NoWorker { name: String },
     #[error("there is no lane `{id}` of a worker")]
     NoLane { id: String },
@@ -132,9 +134,9 @@ pub fn fleet_status(session: &Session) -> Result<FleetStatus, Failure> {
     let store = open_store(session)?;
     let lanes = store.fleet_lanes(ENDED).map_err(refused)?;
     let workers = store.fleet_workers().map_err(refused)?;
-    let is_there = |worker: &&FleetWorker| state(worker, session) == "working";
-    let there: Vec<_> = workers.iter().filter(is_there).collect();
-    let lanes: Vec<_> = lanes.iter().map(|lane| lane_report(lane, &there, session)).collect();
+    // What workers and submitters noted is the server's time, also where this machine's clock is wrong.
+    let now = store.fleet_clock(session.now()).map_err(refused)?;
+    let lanes: Vec<_> = lanes.iter().map(|lane| lane_report(lane, &workers, now)).collect();
     let permits = fleet::settings(session)?.limits.into_iter().map(|(agent, most)| {
         let is_open = |lane: &&FleetLaneReport| {
             let of_agent = lane.offer.split('@').next() == Some(agent.as_str());
@@ -146,14 +148,22 @@ pub fn fleet_status(session: &Session) -> Result<FleetStatus, Failure> {
     Ok(FleetStatus {
         version: env!("CARGO_PKG_VERSION"),
         permits: permits.collect(),
-        workers: workers.iter().map(|worker| worker_report(worker, &lanes, session)).collect(),
+        workers: workers.iter().map(|worker| worker_report(worker, &lanes, now)).collect(),
         lanes,
     })
 }
 
 /// Asks all workers of a name to take no more lanes and to end with their last one.
 pub fn drain_worker(session: &Session, name: &str) -> Result<DrainReport, Failure> {
-    let workers = open_store(session)?.drain_workers(name).map_err(refused)?;
+    asked(name, open_store(session)?.drain_workers(name).map_err(refused)?)
+}
+
+/// Ends all workers of a name at once. Other workers begin their lanes again.
+pub fn evict_worker(session: &Session, name: &str) -> Result<DrainReport, Failure> {
+    asked(name, open_store(session)?.evict_workers(name).map_err(refused)?)
+}
+
+fn asked(name: &str, workers: usize) -> Result<DrainReport, Failure> {
     if workers == 0 {
         let error = StatusError::NoWorker { name: name.to_owned() };
         return Err(Failure::new(ErrorClass::Usage, error).hint("see `convoke fleet status`"));
@@ -164,23 +174,37 @@ pub fn drain_worker(session: &Session, name: &str) -> Result<DrainReport, Failur
 /// Ends a lane. Its worker stops the client when it next adds to the lane, within a second or two.
 pub fn stop_lane(session: &Session, id: &str) -> Result<StoppedFleetLane, Failure> {
     let store = open_store(session)?;
-    if store.fleet_lane(id).map_err(refused)?.is_none() {
+    let Some(lane) = store.fleet_lane(id).map_err(refused)? else {
         let error = StatusError::NoLane { id: id.to_owned() };
         return Err(Failure::new(ErrorClass::Usage, error).hint("see `convoke fleet status`"));
-    }
-    let stopped = store.stop_fleet_lane(id, CANCELLED, session.now()).map_err(refused)?;
+    };
+    let stopped = store.stop_fleet_lane(id, lane.generation, CANCELLED, session.now());
+    let stopped = stopped.map_err(refused)?;
     Ok(StoppedFleetLane { lane: id.to_owned(), stopped })
 }
 
-fn state(worker: &FleetWorker, session: &Session) -> &'static str {
-    let silent = session.now().as_millisecond() - worker.beat_at.as_millisecond();
-    if silent > SILENT_MS { "silent" } else { worker.state.name() }
+fn is_silent(worker: &FleetWorker, now: Timestamp) -> bool {
+    now.as_millisecond() - worker.beat_at.as_millisecond() > SILENT_MS
+}
+
+fn state(worker: &FleetWorker, now: Timestamp) -> &'static str {
+    if is_silent(worker, now) { "silent" } else { worker.state.name() }
+}
+
+fn offer_of(queue: &str) -> &str {
+    queue.strip_prefix("convoke/").unwrap_or(queue)
+}
+
+/// Tells whether a worker takes lanes of a queue.
+pub(super) fn is_there(worker: &FleetWorker, queue: &str, now: Timestamp) -> bool {
+    let is_working = worker.state == FleetWorkerState::Working && !is_silent(worker, now);
+    is_working && worker.offers.split(',').any(|offer| offer == offer_of(queue))
 }
 
 fn worker_report(
     worker: &FleetWorker,
     lanes: &[FleetLaneReport],
-    session: &Session,
+    now: Timestamp,
 ) -> FleetWorkerReport {
     let runs = |lane: &&FleetLaneReport| {
         lane.state == "running" && lane.worker.as_ref() == Some(&worker.process)
@@ -195,17 +219,23 @@ fn worker_report(
         running: lanes.iter().filter(runs).count(),
         version: worker.version.clone(),
         other_version: worker.version != env!("CARGO_PKG_VERSION"),
-        state: state(worker, session),
+        state: state(worker, now),
         beat_at: worker.beat_at.to_string(),
     }
 }
 
-fn lane_report(lane: &FleetLane, workers: &[&FleetWorker], session: &Session) -> FleetLaneReport {
-    let offer = lane.queue.strip_prefix("convoke/").unwrap_or(&lane.queue).to_owned();
-    let serves = |worker: &&&FleetWorker| worker.offers.split(',').any(|known| known == offer);
+fn lane_report(lane: &FleetLane, workers: &[FleetWorker], now: Timestamp) -> FleetLaneReport {
+    let offer = offer_of(&lane.queue).to_owned();
     let waits_for = (lane.state.name() == "waiting").then(|| match lane.not_before {
-        Some(time) if time > session.now() => format!("its time, {time}"),
-        _ if workers.iter().any(|worker| serves(&worker)) => "a free slot".to_owned(),
+        Some(time) if time > now => format!("its time, {time}"),
+        _ if !lane.complaints.is_empty() => {
+            let words =
+                lane.complaints.iter().map(|(who, why)| format!("{who}: {}", one_line(why)));
+            format!("another worker that offers {offer}; {}", words.collect::<Vec<_>>().join("; "))
+        }
+        _ if workers.iter().any(|worker| is_there(worker, &lane.queue, now)) => {
+            "a free slot".to_owned()
+        }
         _ => format!("a worker that offers {offer}"),
     });
     FleetLaneReport {

@@ -2,15 +2,20 @@
 
 use std::time::Duration;
 
+use convoke_domain::lane::outcome::LaneOutcome;
+use convoke_domain::text::one_line;
 use convoke_engine::chance::random_number;
 use convoke_engine::skill::hash;
 use convoke_store::fleet::{
-    EventPlace, FleetEvent, FleetLane, FleetLaneState, NewFleetLane, PermitLimit, SubmitAnswer,
+    EventPlace, FleetEvent, FleetLane, FleetLaneState, NewFleetLane, PermitLimit, ResubmitAnswer,
+    SubmitAnswer,
 };
 use jiff::SignedDuration;
 
 use super::order::FleetOrder;
 use super::patience::patiently;
+use super::reset::wait_after;
+use super::status::is_there;
 use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
 use crate::settings::fleet;
@@ -39,6 +44,9 @@ enum SubmissionError {
 
 /// The outcome of a lane that its submitter or a person ended.
 pub(super) const CANCELLED: &str = "cancelled";
+
+/// The outcome of a lane with an answer.
+const ANSWERED: &str = LaneOutcome::Answered.name();
 
 /// The outcome of a lane that no worker ended.
 const LOST: &str = "lost";
@@ -81,6 +89,8 @@ pub struct SubmittedLane {
     pub queue: String,
     /// The generation that the engine must hand out.
     pub generation: u64,
+    /// The place after which the submitter hears its lines.
+    pub heard: EventPlace,
 }
 
 /// What a submitter sees of its lane.
@@ -104,7 +114,8 @@ impl LaneSubmission {
         let (request, key) = (self.order.text(), self.order.permit_key());
         let offer = self.order.offer();
         let queue = offer.map_or_else(|| self.order.offer.clone(), |offer| offer.queue());
-        let most = fleet::settings(session)?.limits.get(&key).copied();
+        let settings = fleet::settings(session)?;
+        let most = settings.limits.get(&key).copied();
         let lane = NewFleetLane {
             id: &id,
             project: &workspace.scope.project,
@@ -112,12 +123,21 @@ impl LaneSubmission {
             request: &request,
             prompt: &self.prompt,
             permit: PermitLimit { key: &key, most, counts_for: PERMIT },
+            most_attempts: settings.attempts,
         };
         let submit = || workspace.store.submit_fleet_lane(&lane, session.now());
         let answer = patiently(PATIENCE, &session.cancel(), submit).map_err(refused)?;
-        let generation = match answer {
-            SubmitAnswer::Submitted => 1,
-            SubmitAnswer::Known(lane) => again(workspace, session, &lane)?,
+        let (generation, heard) = match answer {
+            SubmitAnswer::Submitted => (1, EventPlace::default()),
+            SubmitAnswer::Known(known) => {
+                let Some(generation) = again(workspace, session, &known, &lane.permit)? else {
+                    return Ok(None);
+                };
+                // Those of a generation that has ended were for its own submitter.
+                let is_new = generation > known.generation;
+                let heard = EventPlace { generation, ..EventPlace::default() };
+                (generation, if is_new { heard } else { EventPlace::default() })
+            }
             SubmitAnswer::Full { .. } => return Ok(None),
             SubmitAnswer::Different => {
                 let name = self.name.clone().unwrap_or_default();
@@ -125,7 +145,35 @@ impl LaneSubmission {
                 return Err(Failure::new(ErrorClass::Usage, error).hint("choose another name"));
             }
         };
-        Ok(Some(SubmittedLane { id, queue, generation }))
+        Ok(Some(SubmittedLane { id, queue, generation, heard }))
+    }
+
+    /// Submits a lane again that ended at its agent's limit, to begin when the limit lets it; `None` if its
+    /// report names no time, or the time is not within `left`. While it waits, it holds no permit.
+    pub fn submit_later(
+        &self,
+        workspace: &Workspace,
+        session: &Session,
+        lane: &FleetLane,
+        left: SignedDuration,
+    ) -> Result<Option<(SubmittedLane, SignedDuration)>, Failure> {
+        if lane.outcome.as_deref() != Some(LaneOutcome::RateLimited.name()) {
+            return Ok(None);
+        }
+        let report = lane.report.as_deref().unwrap_or_default();
+        let report: serde_json::Value = serde_json::from_str(report).unwrap_or_default();
+        let words = report["trouble"].as_str().unwrap_or_default();
+        let store = &workspace.store;
+        let now = store.fleet_clock(session.now()).map_err(refused)?;
+        let Some(wait) = wait_after(words, now).filter(|wait| *wait < left) else {
+            return Ok(None);
+        };
+        let (id, queue, generation) = (lane.id.clone(), lane.queue.clone(), lane.generation);
+        let permit = PermitLimit { key: &self.order.permit_key(), most: None, counts_for: PERMIT };
+        let next = store.resubmit_fleet_lane(&id, generation, &permit, wait, session.now());
+        let ResubmitAnswer::Submitted(generation) = next.map_err(refused)? else { return Ok(None) };
+        let heard = EventPlace { generation, ..EventPlace::default() };
+        Ok(Some((SubmittedLane { id, queue, generation, heard }, wait)))
     }
 
     fn id(&self, workspace: &Workspace) -> Result<String, Failure> {
@@ -137,23 +185,33 @@ impl LaneSubmission {
             let error = SubmissionError::Name { name: name.clone() };
             return Err(Failure::new(ErrorClass::Usage, error));
         }
-        let named = hash(format!("{}\n{name}", workspace.scope.project));
+        // On another commit, the agent would see something else.
+        let commit = self.order.commit.as_deref().unwrap_or_default();
+        let named = hash(format!("{}\n{name}\n{commit}", workspace.scope.project));
         Ok(format!("n-{}", named.chars().take(24).collect::<String>()))
     }
 }
 
-/// Returns the generation of a lane that is known by its name. One that no agent ended, because its
-/// submitter cancelled it or its workers were lost, is submitted once more.
-fn again(workspace: &Workspace, session: &Session, lane: &FleetLane) -> Result<u64, Failure> {
-    let is_unheard = matches!(lane.outcome.as_deref(), Some(CANCELLED | LOST));
-    if lane.state != FleetLaneState::Ended || !is_unheard {
-        return Ok(lane.generation);
+/// Returns the generation of a lane that is known by its name. One that ended without an answer is
+/// submitted once more; `None` while its agent's limit is reached.
+fn again(
+    workspace: &Workspace,
+    session: &Session,
+    lane: &FleetLane,
+    permit: &PermitLimit<'_>,
+) -> Result<Option<u64>, Failure> {
+    if lane.state != FleetLaneState::Ended || lane.outcome.as_deref() == Some(ANSWERED) {
+        return Ok(Some(lane.generation));
     }
     let store = &workspace.store;
-    let now = SignedDuration::ZERO;
-    let next = store.resubmit_fleet_lane(&lane.id, lane.generation, now, session.now());
-    // Another submitter of the same name may have been faster.
-    Ok(next.map_err(refused)?.unwrap_or_else(|| lane.generation.saturating_add(1)))
+    let (id, generation, at_once) = (&lane.id, lane.generation, SignedDuration::ZERO);
+    let next = store.resubmit_fleet_lane(id, generation, permit, at_once, session.now());
+    Ok(match next.map_err(refused)? {
+        ResubmitAnswer::Submitted(generation) => Some(generation),
+        // Another submitter of the same name was faster.
+        ResubmitAnswer::Moved => Some(generation.saturating_add(1)),
+        ResubmitAnswer::Full { .. } => None,
+    })
 }
 
 impl SubmittedLane {
@@ -191,7 +249,37 @@ impl SubmittedLane {
         patiently(PATIENCE, &session.cancel(), read).map_err(refused)
     }
 
-    /// Ends the lane for its submitter; tells whether it was open. The store must be there.
+    /// Returns why no worker will take a lane that waits: every one that offers it has given it back, and
+    /// none is tried for the first time.
+    pub fn refusal(
+        &self,
+        workspace: &Workspace,
+        session: &Session,
+        lane: &FleetLane,
+    ) -> Result<Option<String>, Failure> {
+        let is_tried = lane.returned >= u64::from(lane.most_attempts);
+        if lane.state != FleetLaneState::Waiting || !is_tried {
+            return Ok(None);
+        }
+        let store = &workspace.store;
+        let now = store.fleet_clock(session.now()).map_err(refused)?;
+        let workers = store.fleet_workers().map_err(refused)?;
+        let mut there =
+            workers.iter().filter(|worker| is_there(worker, &self.queue, now)).peekable();
+        if there.peek().is_none() {
+            return Ok(None);
+        }
+        let words: Option<Vec<_>> = there
+            .map(|worker| {
+                let why = lane.complaints.get(&worker.process)?;
+                Some(format!("{}: {}", worker.process, one_line(why)))
+            })
+            .collect();
+        Ok(words.map(|words| format!("every worker gave it back; {}", words.join("; "))))
+    }
+
+    /// Ends this generation of the lane for its submitter; tells whether it was open. The store must be
+    /// there.
     pub fn stop(
         &self,
         workspace: &Workspace,
@@ -199,7 +287,8 @@ impl SubmittedLane {
         reason: StopReason,
     ) -> Result<bool, Failure> {
         let outcome = reason.outcome();
-        workspace.store.stop_fleet_lane(&self.id, outcome, session.now()).map_err(refused)
+        let store = &workspace.store;
+        store.stop_fleet_lane(&self.id, self.generation, outcome, session.now()).map_err(refused)
     }
 }
 
@@ -207,5 +296,11 @@ impl LaneLook {
     /// Tells whether the lane has ended.
     pub fn is_over(&self) -> bool {
         self.lane.state == FleetLaneState::Ended
+    }
+
+    /// Tells whether another submitter of the same name has submitted the lane again, after the one of
+    /// `generation` was cancelled or lost.
+    pub fn is_taken_over(&self, generation: u64) -> bool {
+        !self.is_over() && self.lane.generation > generation
     }
 }

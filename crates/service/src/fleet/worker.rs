@@ -26,6 +26,8 @@ pub enum WorkerOrders {
     Work,
     /// End what it runs, and take no more.
     Drain,
+    /// End at once.
+    End,
 }
 
 /// One process that runs lanes.
@@ -103,12 +105,14 @@ impl WorkerIdentity {
         let state = match plan {
             WorkerOrders::Work => FleetWorkerState::Working,
             WorkerOrders::Drain => FleetWorkerState::Draining,
+            WorkerOrders::End => FleetWorkerState::Evicted,
         };
         let worker = FleetWorker { state, ..self.worker.clone() };
         let state = store.beat_worker(&worker, session.now()).map_err(refused)?;
         Ok(match state {
             FleetWorkerState::Working => WorkerOrders::Work,
             FleetWorkerState::Draining => WorkerOrders::Drain,
+            FleetWorkerState::Evicted => WorkerOrders::End,
         })
     }
 

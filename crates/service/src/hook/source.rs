@@ -5,9 +5,9 @@ use std::time::Duration;
 use convoke_domain::scope::{Address, Scope};
 use convoke_engine::hook::HookAnswer;
 use convoke_store::StoreLocation;
-use convoke_store::delivery::Session as ClientSession;
+use convoke_store::delivery::{Claimant, Session as ClientSession};
 use convoke_store::replica::Replica;
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 
 use super::PATIENCE;
 use crate::failure::Failure;
@@ -111,6 +111,42 @@ impl HookSource<'_> {
         let at = replica.state(&agent.scope).ok()?.refreshed_at?;
         let age = age(at, session.now());
         Some(format!("from a copy of {age} ago; the store's server does not answer"))
+    }
+
+    /// Claims messages in the copy, whether the text comes from there or from the server, and returns
+    /// those that another session of this machine is being given.
+    pub(super) fn claim(
+        &self,
+        agent: &Address,
+        of: ClientSession<'_>,
+        messages: &[i64],
+        claimant: Claimant<'_>,
+        now: Timestamp,
+    ) -> Vec<i64> {
+        let claimed = self.replica().map_or(Ok(Vec::new()), |replica| {
+            replica.claim_messages(agent, of, messages, claimant, now)
+        });
+        claimed.unwrap_or_else(|error| {
+            tracing::debug!(%error, "cannot claim messages in the copy of the store");
+            Vec::new()
+        })
+    }
+
+    /// Notes in the copy that a session was given the messages that it claimed.
+    pub(super) fn keep_claims(&self, of: ClientSession<'_>, answer: &HookAnswer) {
+        let Some(replica) = self.replica().filter(|_| !answer.messages().is_empty()) else {
+            return;
+        };
+        if let Err(error) = replica.keep_claims(of) {
+            tracing::debug!(%error, "cannot keep claims in the copy of the store");
+        }
+    }
+
+    const fn replica(&self) -> Option<&Replica> {
+        match self.copy {
+            HookCopyUse::Nothing => None,
+            HookCopyUse::Follow(replica) | HookCopyUse::Answer(replica) => Some(replica),
+        }
     }
 
     /// Prepares the copy for an answer that the server has given: the copy must never deliver its

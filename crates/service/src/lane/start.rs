@@ -130,6 +130,10 @@ impl LaneRequest<'_> {
                 let (agent, program) = (Client::Fleet, program.as_path());
                 let companion = ClientProgram { agent, program, convoke: &convoke, variables };
                 let command = FleetCommand::new(offer, self.limits);
+                let command = match (&self.purpose.run, self.label) {
+                    (Some(run), Some(label)) => command.of_run(run, label, prompt),
+                    (Some(_) | None, _) => command,
+                };
                 let request = ClientRequest { fleet: Some(&command), ..request };
                 run(&Runner::Program(companion), &request)
             }

@@ -243,7 +243,7 @@ fn lanes() -> Vec<ReportSchema> {
         report::<LaneEntryReport>("lane-entry", &["lane show", "lane stop"]),
         report::<Vec<LaneEntryReport>>("lane-list", &["lane list"]),
         report::<FleetStatus>("fleet-status", &["fleet status"]),
-        report::<DrainReport>("fleet-drain", &["fleet drain"]),
+        report::<DrainReport>("fleet-drain", &["fleet drain", "fleet evict"]),
         report::<StoppedFleetLane>("fleet-stop", &["fleet stop"]),
         report::<LaneUsageReport>("usage", &["usage"]),
         report::<SessionUsageReport>("usage-sessions", &["usage --all-sessions"]),

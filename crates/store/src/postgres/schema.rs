@@ -12,12 +12,13 @@ use crate::sqlite;
 const FIRST: usize = 22;
 
 /// One script for each version from the first on. A script that was released never changes.
-const MIGRATIONS: [&str; 5] = [
+const MIGRATIONS: [&str; 6] = [
     include_str!("0022.sql"),
     include_str!("0023.sql"),
     include_str!("0024.sql"),
     include_str!("0025.sql"),
     include_str!("0026.sql"),
+    include_str!("0027.sql"),
 ];
 
 /// Who may read and write what, in a store that a team uses. It runs again after each migration.

@@ -30,7 +30,13 @@ DECLARE
             'WHERE lanes.session = counters.session))',
         'installs', is_me,
         'setups', is_me,
-        'gates', is_me);
+        'gates', is_me,
+        'fleet_events', 'EXISTS (SELECT 1 FROM fleet_lanes WHERE fleet_lanes.id = lane)',
+        'fleet_workers', is_me);
+    -- What a member may see of rows that it may not change: who waits for a worker must know whether
+    -- there is one, and a worker has no project.
+    shown     CONSTANT JSONB := jsonb_build_object(
+        'fleet_workers', '(SELECT team_active()) IS NOT NULL');
     -- What a new row must fulfil besides: a foreign key finds also what its writer does not see.
     refers    CONSTANT JSONB := jsonb_build_object(
         'messages', '(re IS NULL OR team_sees_message(re))',
@@ -41,7 +47,12 @@ DECLARE
     places    CONSTANT JSONB := jsonb_build_object(
         'messages', 'project, branch, from_agent, to_agent, re',
         'events', 'project, branch, actor',
-        'task_deeds', 'project, branch, task_id, actor, superseded_at');
+        'task_deeds', 'project, branch, task_id, actor, superseded_at',
+        -- What was asked stays as well.
+        'fleet_lanes', 'project, generation, attempt, state, worker, outcome, report, not_before, '
+            'started_at, beat_at, watched_at, ended_at, most_attempts, begun, returned, complaints');
+    -- Tables whose rows nothing changes.
+    grown     CONSTANT TEXT[] := ARRAY['journal', 'fleet_events'];
     -- Tables that lose no row.
     kept      CONSTANT TEXT[] := ARRAY['messages', 'events', 'task_deeds', 'journal', 'lanes', 'runs'];
     authored  CONSTANT JSONB := jsonb_build_object('messages', 'from_agent', 'events', 'actor',
@@ -75,17 +86,20 @@ BEGIN
         CONTINUE WHEN condition IS NULL;
         EXECUTE format('CREATE POLICY team_read ON %I FOR SELECT TO %I USING (%s)', one.name, members,
             CASE one.name WHEN 'messages' THEN condition || ' OR EXISTS (SELECT 1 FROM recipients '
-                'WHERE recipients.message_id = messages.id)' ELSE condition END);
+                'WHERE recipients.message_id = messages.id)'
+                ELSE coalesce(shown ->> one.name, condition) END);
         EXECUTE format('GRANT SELECT ON %I TO %I', one.name, members);
         EXECUTE format('CREATE POLICY team_add ON %I FOR INSERT TO %I WITH CHECK (%s)', one.name,
             members, concat_ws(' AND ', '(' || condition || ')', refers ->> one.name));
         EXECUTE format('GRANT INSERT ON %I TO %I', one.name, members);
-        IF one.name <> 'journal' THEN
+        IF one.name <> ALL (grown) THEN
             EXECUTE format('CREATE POLICY team_change ON %I FOR UPDATE TO %I USING (%s) WITH CHECK (%s)',
                 one.name, members, condition,
                 concat_ws(' AND ', '(' || condition || ')', refers ->> one.name));
             EXECUTE format('GRANT UPDATE %s ON %I TO %I', coalesce('(' || (places ->> one.name) || ')', ''),
                 one.name, members);
+        END IF;
+        IF one.name <> 'journal' THEN
             -- Without a policy a statement that removes rows finds none.
             EXECUTE format('GRANT DELETE ON %I TO %I', one.name, members);
         END IF;
@@ -110,6 +124,9 @@ BEGIN
         EXECUTE format('CREATE TRIGGER team_note AFTER INSERT OR UPDATE OR DELETE ON %I '
             'FOR EACH ROW EXECUTE FUNCTION team_note()', condition);
     END LOOP;
+    -- Not each sign of life: a lane that runs gets two in a second.
+    CREATE TRIGGER team_note AFTER INSERT OR DELETE OR UPDATE OF generation, attempt, state, outcome, report
+        ON fleet_lanes FOR EACH ROW EXECUTE FUNCTION team_note();
 
     -- The team itself: a member sees those with whom it shares a project.
     EXECUTE format('GRANT SELECT ON convoke_schema, team_group, team_members, team_access, team_agents, '
@@ -121,9 +138,11 @@ BEGIN
         '(EXISTS (SELECT 1 FROM team_access WHERE team_access.member = name))', members);
     EXECUTE format('CREATE POLICY team_read ON team_agents FOR SELECT TO %I USING (%s)', members, is_mine);
     EXECUTE format('CREATE POLICY team_read ON team_folders FOR SELECT TO %I USING (%s)', members, is_me);
-    EXECUTE format('CREATE POLICY team_read ON team_audit FOR SELECT TO %I USING (%s)', members, is_mine);
+    EXECUTE format('CREATE POLICY team_read ON team_audit FOR SELECT TO %I USING '
+        '(project <> '''' AND %s)', members, is_mine);
     EXECUTE format('GRANT SELECT, UPDATE ON task_step_now TO %I', members);
     EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON projects TO %I', members);
     EXECUTE format('GRANT EXECUTE ON FUNCTION team_now(), team_me(), team_active(), team_mine(), '
-        'team_sees_message(BIGINT), team_lanes(TEXT), team_name_taken(TEXT) TO %I', members);
+        'team_sees_message(BIGINT), team_lanes(TEXT), team_name_taken(TEXT), '
+        'team_open_lanes(TEXT, TEXT, TEXT) TO %I', members);
 END $team$;

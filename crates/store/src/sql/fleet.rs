@@ -1,24 +1,25 @@
 //! Lanes of workers in SQL.
 
+use std::collections::BTreeMap;
+
 use jiff::{SignedDuration, Timestamp};
 
-use super::fleet_worker;
 use super::lease::clock;
 use super::row::{Time, one_of, stored};
 use super::{SqlStore, failed, first_row};
+use super::{fleet_attempt, fleet_worker};
 use crate::error::StoreError;
 use crate::fleet::{
     AttemptFence, BeginAnswer, EventPlace, FenceAnswer, FleetEvent, FleetLane, FleetLaneState,
-    FleetStore, FleetWorker, FleetWorkerState, NewFleetLane, PermitLimit, SubmitAnswer,
+    FleetStore, FleetWorker, FleetWorkerState, NewFleetLane, PermitLimit, ResubmitAnswer,
+    ReturnKind, SubmitAnswer,
 };
-use crate::sql::driver::{self, Connection, OptionalExtension, Row, params};
+use crate::sql::driver::{self, Connection, Row, params};
 
 /// Everything of a lane but its prompt, which may be long.
 const COLUMNS: &str = "id, project, queue, request, generation, attempt, state, worker, outcome, \
-                       report, submitted_at, not_before, started_at, beat_at, watched_at, ended_at";
-
-/// The row of an attempt that may add to its lane.
-const CURRENT: &str = "id = ?1 AND generation = ?2 AND attempt = ?3 AND state = 'running'";
+                       report, submitted_at, not_before, started_at, beat_at, watched_at, \
+                       ended_at, most_attempts, returned, complaints";
 
 impl FleetStore for SqlStore {
     fn submit_fleet_lane(
@@ -44,10 +45,11 @@ impl FleetStore for SqlStore {
                 return Ok(SubmitAnswer::Full { open });
             }
             let sql = "INSERT INTO fleet_lanes (id, project, queue, request, prompt, permit, \
-                       generation, attempt, state, submitted_at, watched_at) \
-                       VALUES (?1, ?2, ?3, ?4, ?5, ?6, 1, 0, 'waiting', ?7, ?7)";
-            let NewFleetLane { id, project, queue, request, prompt, permit } = lane;
-            let values = params![id, project, queue, request, prompt, permit.key, Time(now)];
+                       generation, attempt, state, submitted_at, watched_at, most_attempts) \
+                       VALUES (?1, ?2, ?3, ?4, ?5, ?6, 1, 0, 'waiting', ?7, ?7, ?8)";
+            let NewFleetLane { id, project, queue, request, prompt, permit, most_attempts } = lane;
+            let values =
+                params![id, project, queue, request, prompt, permit.key, Time(now), most_attempts];
             transaction.execute(sql, values)?;
             transaction.commit()?;
             Ok(SubmitAnswer::Submitted)
@@ -59,38 +61,58 @@ impl FleetStore for SqlStore {
         &self,
         id: &str,
         generation: u64,
+        permit: &PermitLimit<'_>,
         delay: SignedDuration,
         now: Timestamp,
-    ) -> Result<Option<u64>, StoreError> {
+    ) -> Result<ResubmitAnswer, StoreError> {
         let resubmit = || {
             let transaction = self.begin()?;
             let now = clock(&transaction, now)?;
+            if !delay.is_positive() {
+                let open = open_lanes(&transaction, permit, now)?;
+                if permit.most.is_some_and(|most| open >= most) {
+                    return Ok(ResubmitAnswer::Full { open });
+                }
+            }
             let sql = "UPDATE fleet_lanes SET generation = generation + 1, attempt = 0, \
                        state = 'waiting', worker = NULL, outcome = NULL, report = NULL, \
                        not_before = ?3, started_at = NULL, beat_at = NULL, ended_at = NULL, \
+                       begun = 0, returned = 0, complaints = '{}', \
                        watched_at = ?4 WHERE id = ?1 AND generation = ?2 AND state = 'ended'";
             let start = Time(now.checked_add(delay).unwrap_or(now));
             let values = params![id, stored(generation), start, Time(now)];
             let changed = transaction.execute(sql, values)?;
             transaction.commit()?;
-            Ok((changed > 0).then(|| generation.saturating_add(1)))
+            let next = ResubmitAnswer::Submitted(generation.saturating_add(1));
+            Ok(if changed > 0 { next } else { ResubmitAnswer::Moved })
         };
         resubmit().map_err(failed("submit the lane again"))
     }
 
-    fn stop_fleet_lane(&self, id: &str, outcome: &str, now: Timestamp) -> Result<bool, StoreError> {
+    fn stop_fleet_lane(
+        &self,
+        id: &str,
+        generation: u64,
+        outcome: &str,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
         let stop = || {
             let transaction = self.begin()?;
             let now = clock(&transaction, now)?;
             // The next generation: no attempt of this one may say how it ended.
             let sql = "UPDATE fleet_lanes SET generation = generation + 1, attempt = 0, \
                        state = 'ended', outcome = ?2, ended_at = ?3 \
-                       WHERE id = ?1 AND state <> 'ended'";
-            let changed = transaction.execute(sql, params![id, outcome, Time(now)])?;
+                       WHERE id = ?1 AND generation = ?4 AND state <> 'ended'";
+            let values = params![id, outcome, Time(now), stored(generation)];
+            let changed = transaction.execute(sql, values)?;
             transaction.commit()?;
             Ok(changed > 0)
         };
         stop().map_err(failed("stop the lane"))
+    }
+
+    fn fleet_clock(&self, now: Timestamp) -> Result<Timestamp, StoreError> {
+        clock(&self.connection(), now).map_err(failed("read the store's clock"))
     }
 
     fn watch_fleet_lane(&self, id: &str, now: Timestamp) -> Result<Option<FleetLane>, StoreError> {
@@ -143,19 +165,9 @@ impl FleetStore for SqlStore {
     ) -> Result<BeginAnswer, StoreError> {
         let begin = || {
             let transaction = self.begin()?;
-            let now = clock(&transaction, now)?;
-            let sql = "UPDATE fleet_lanes SET attempt = ?3, state = 'running', worker = ?4, \
-                       started_at = ?5, beat_at = ?5 WHERE id = ?1 AND generation = ?2 \
-                       AND (attempt < ?3 OR (attempt = ?3 AND worker = ?4)) \
-                       AND state <> 'ended' RETURNING prompt";
-            let AttemptFence { lane, generation, attempt } = fence;
-            let values = params![lane, stored(*generation), stored(*attempt), worker, Time(now)];
-            let prompt: Option<String> =
-                transaction.query_row(sql, values, |row| row.get(0)).optional()?;
-            let Some(prompt) = prompt else { return Ok(BeginAnswer::Superseded) };
-            let found = find(&transaction, lane)?.ok_or_else(driver::Error::no_row)?;
+            let answer = fleet_attempt::begin(&transaction, fence, worker, now)?;
             transaction.commit()?;
-            Ok(BeginAnswer::Begun { lane: Box::new(found), prompt })
+            Ok(answer)
         };
         begin().map_err(failed("begin the attempt"))
     }
@@ -167,15 +179,27 @@ impl FleetStore for SqlStore {
     ) -> Result<FenceAnswer, StoreError> {
         let renew = || {
             let transaction = self.begin()?;
-            let now = clock(&transaction, now)?;
-            let sql = format!("UPDATE fleet_lanes SET beat_at = ?4 WHERE {CURRENT}");
-            let AttemptFence { lane, generation, attempt } = fence;
-            let values = params![lane, stored(*generation), stored(*attempt), Time(now)];
-            let changed = transaction.execute(&sql, values)?;
+            let answer = fleet_attempt::renew(&transaction, fence, now)?;
             transaction.commit()?;
-            Ok(answer(changed))
+            Ok(answer)
         };
         renew().map_err(failed("renew the attempt"))
+    }
+
+    fn return_attempt(
+        &self,
+        fence: &AttemptFence,
+        kind: ReturnKind,
+        why: &str,
+        now: Timestamp,
+    ) -> Result<FenceAnswer, StoreError> {
+        let give_back = || {
+            let transaction = self.begin()?;
+            let answer = fleet_attempt::give_back(&transaction, fence, kind, why, now)?;
+            transaction.commit()?;
+            Ok(answer)
+        };
+        give_back().map_err(failed("give the lane back"))
     }
 
     fn append_fleet_events(
@@ -186,23 +210,9 @@ impl FleetStore for SqlStore {
     ) -> Result<FenceAnswer, StoreError> {
         let append = || {
             let transaction = self.begin()?;
-            let AttemptFence { lane, generation, attempt } = fence;
-            let (generation, attempt) = (stored(*generation), stored(*attempt));
-            let sql = format!("SELECT count(*) FROM fleet_lanes WHERE {CURRENT}");
-            let current: i64 =
-                transaction
-                    .query_row(&sql, params![lane, generation, attempt], |row| row.get(0))?;
-            if current == 0 {
-                return Ok(FenceAnswer::Superseded);
-            }
-            let sql = "INSERT INTO fleet_events (lane, generation, attempt, number, line) \
-                       VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING";
-            for (number, line) in (first..).zip(lines) {
-                let values = params![lane, generation, attempt, stored(number), line];
-                transaction.execute(sql, values)?;
-            }
+            let answer = fleet_attempt::append(&transaction, fence, first, lines)?;
             transaction.commit()?;
-            Ok(FenceAnswer::Current)
+            Ok(answer)
         };
         append().map_err(failed("add to the lane"))
     }
@@ -216,25 +226,9 @@ impl FleetStore for SqlStore {
     ) -> Result<FenceAnswer, StoreError> {
         let end = || {
             let transaction = self.begin()?;
-            let now = clock(&transaction, now)?;
-            let AttemptFence { lane, generation, attempt } = fence;
-            let (generation, attempt) = (stored(*generation), stored(*attempt));
-            let sql = format!(
-                "UPDATE fleet_lanes SET state = 'ended', outcome = ?4, report = ?5, \
-                 ended_at = ?6 WHERE {CURRENT}"
-            );
-            let values = params![lane, generation, attempt, outcome, report, Time(now)];
-            let changed = transaction.execute(&sql, values)?;
-            if changed == 0 {
-                // An attempt that did not hear of its success says it again.
-                let sql = "SELECT count(*) FROM fleet_lanes WHERE id = ?1 AND generation = ?2 \
-                           AND attempt = ?3 AND state = 'ended' AND outcome = ?4 AND report = ?5";
-                let values = params![lane, generation, attempt, outcome, report];
-                let same: i64 = transaction.query_row(sql, values, |row| row.get(0))?;
-                return Ok(answer(usize::from(same > 0)));
-            }
+            let answer = fleet_attempt::end(&transaction, fence, outcome, report, now)?;
             transaction.commit()?;
-            Ok(FenceAnswer::Current)
+            Ok(answer)
         };
         end().map_err(failed("end the lane"))
     }
@@ -259,8 +253,14 @@ impl FleetStore for SqlStore {
     }
 
     fn drain_workers(&self, name: &str) -> Result<usize, StoreError> {
-        let sql = "UPDATE fleet_workers SET state = 'draining' WHERE name = ?1";
+        let sql = "UPDATE fleet_workers SET state = 'draining' \
+                   WHERE name = ?1 AND state <> 'evicted'";
         self.change("drain the worker", sql, params![name])
+    }
+
+    fn evict_workers(&self, name: &str) -> Result<usize, StoreError> {
+        let sql = "UPDATE fleet_workers SET state = 'evicted' WHERE name = ?1";
+        self.change("evict the worker", sql, params![name])
     }
 
     fn fleet_workers(&self) -> Result<Vec<FleetWorker>, StoreError> {
@@ -273,11 +273,12 @@ impl FleetStore for SqlStore {
             let transaction = self.begin()?;
             let now = clock(&transaction, now)?;
             let before = Time(now.checked_sub(older_than).unwrap_or(now));
-            let sql = "DELETE FROM fleet_events WHERE lane IN (SELECT id FROM fleet_lanes \
-                       WHERE state = 'ended' AND ended_at < ?1)";
-            transaction.execute(sql, params![before])?;
-            let sql = "DELETE FROM fleet_lanes WHERE state = 'ended' AND ended_at < ?1";
-            transaction.execute(sql, params![before])?;
+            let sql = format!(
+                "DELETE FROM fleet_events WHERE lane IN (SELECT id FROM fleet_lanes WHERE {OVER})"
+            );
+            transaction.execute(&sql, params![before])?;
+            let sql = format!("DELETE FROM fleet_lanes WHERE {OVER}");
+            transaction.execute(&sql, params![before])?;
             let sql = "DELETE FROM fleet_workers WHERE beat_at < ?1";
             transaction.execute(sql, params![before])?;
             transaction.commit()
@@ -286,9 +287,10 @@ impl FleetStore for SqlStore {
     }
 }
 
-const fn answer(changed: usize) -> FenceAnswer {
-    if changed > 0 { FenceAnswer::Current } else { FenceAnswer::Superseded }
-}
+/// A lane of which nothing has been heard since a time: it ended before, or its submitter and its worker
+/// were there last.
+const OVER: &str = "CASE WHEN state = 'ended' THEN ended_at < ?1 ELSE watched_at < ?1 \
+                    AND coalesce(beat_at, '') < ?1 AND coalesce(not_before, '') < ?1 END";
 
 /// Counts the lanes that hold a permit. One whose submitter and worker are both gone holds none, and
 /// neither does one that waits for its time.
@@ -298,15 +300,27 @@ fn open_lanes(
     now: Timestamp,
 ) -> driver::Result<u32> {
     let since = Time(now.checked_sub(permit.counts_for).unwrap_or(now));
+    let values = params![permit.key, since, Time(now)];
+    #[cfg(feature = "postgres")]
+    if matches!(connection, Connection::Server(_)) {
+        // A member does not see the lanes of all projects, and the limit counts them.
+        let sql = "SELECT team_open_lanes(?1, ?2, ?3)";
+        return connection.query_row(sql, values, |row| row.get(0));
+    }
     let sql = "SELECT count(*) FROM fleet_lanes WHERE permit = ?1 AND state <> 'ended' \
                AND (watched_at >= ?2 OR coalesce(beat_at, '') >= ?2) \
                AND coalesce(not_before, '') <= ?3";
-    connection.query_row(sql, params![permit.key, since, Time(now)], |row| row.get(0))
+    connection.query_row(sql, values, |row| row.get(0))
 }
 
-fn find(connection: &Connection, id: &str) -> driver::Result<Option<FleetLane>> {
+pub(super) fn find(connection: &Connection, id: &str) -> driver::Result<Option<FleetLane>> {
     let sql = format!("SELECT {COLUMNS} FROM fleet_lanes WHERE id = ?1");
     first_row(connection, &sql, params![id], read_lane)
+}
+
+/// Reads what workers said. A member may have written anything there by SQL: what is no such list says nothing.
+pub(super) fn complaints(text: &str) -> BTreeMap<String, String> {
+    serde_json::from_str(text).unwrap_or_default()
 }
 
 fn count(row: &Row<'_>, column: &str) -> driver::Result<u64> {
@@ -336,5 +350,8 @@ fn read_lane(row: &Row<'_>) -> driver::Result<FleetLane> {
         beat_at: time(row, "beat_at")?,
         watched_at: row.get("watched_at").map(|Time(at)| at)?,
         ended_at: time(row, "ended_at")?,
+        most_attempts: row.get("most_attempts")?,
+        returned: count(row, "returned")?,
+        complaints: row.get("complaints").map(|text: String| complaints(&text))?,
     })
 }

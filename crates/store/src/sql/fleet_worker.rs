@@ -7,7 +7,7 @@ use super::row::{Time, one_of};
 use crate::fleet::{FleetWorker, FleetWorkerState};
 use crate::sql::driver::{self, Connection, Row, params};
 
-/// Notes that a worker is there. A request to drain is never taken back.
+/// Notes that a worker is there. A request to drain or to end is never taken back.
 pub(super) fn beat(
     connection: &Connection,
     worker: &FleetWorker,
@@ -17,7 +17,8 @@ pub(super) fn beat(
     let sql = "INSERT INTO fleet_workers (process, name, machine, pid, offers, slots, version, \
                state, started_at, beat_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9) \
                ON CONFLICT (process) DO UPDATE SET beat_at = excluded.beat_at, state = \
-               CASE WHEN fleet_workers.state = 'draining' THEN 'draining' ELSE excluded.state END \
+               CASE WHEN fleet_workers.state = 'working' THEN excluded.state \
+               ELSE fleet_workers.state END \
                RETURNING state";
     let FleetWorker { process, name, machine, pid, offers, slots, version, state, .. } = worker;
     let values =

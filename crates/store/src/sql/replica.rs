@@ -1,5 +1,6 @@
 //! Copies of a store, and the records that wait in them, in SQL.
 
+mod claims;
 mod forward;
 mod pull;
 #[cfg(test)]

@@ -13,7 +13,7 @@ use crate::error::StoreError;
 use crate::location::StoreLocation;
 
 /// One script for each version of the schema. A script that was released never changes.
-const MIGRATIONS: [&str; 26] = [
+const MIGRATIONS: [&str; 27] = [
     include_str!("0001.sql"),
     include_str!("0002.sql"),
     include_str!("0003.sql"),
@@ -40,6 +40,7 @@ const MIGRATIONS: [&str; 26] = [
     include_str!("0024.sql"),
     include_str!("0025.sql"),
     include_str!("0026.sql"),
+    include_str!("0027.sql"),
 ];
 
 /// Marks a database as Convoke's: the letters `Conv`.

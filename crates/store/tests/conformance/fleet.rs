@@ -5,7 +5,7 @@ use std::thread;
 
 use convoke_store::fleet::{
     AttemptFence, BeginAnswer, EventPlace, FenceAnswer, FleetLaneState, FleetWorker,
-    FleetWorkerState, NewFleetLane, PermitLimit, SubmitAnswer,
+    FleetWorkerState, NewFleetLane, PermitLimit, ResubmitAnswer, ReturnKind, SubmitAnswer,
 };
 
 use super::*;
@@ -14,7 +14,15 @@ const MINUTE: SignedDuration = SignedDuration::from_mins(1);
 
 fn lane(id: &str) -> NewFleetLane<'_> {
     let permit = PermitLimit { key: "claude", most: None, counts_for: MINUTE };
-    NewFleetLane { id, project: "app", queue: "claude@x", request: "{}", prompt: "Why?", permit }
+    NewFleetLane {
+        id,
+        project: "app",
+        queue: "claude@x",
+        request: "{}",
+        prompt: "Why?",
+        permit,
+        most_attempts: 3,
+    }
 }
 
 fn fence(id: &str, generation: u64, attempt: u64) -> AttemptFence {
@@ -78,11 +86,14 @@ pub(super) fn generations_are_fenced(store: &dyn Store) {
     let first = fence("f-1", 1, 1);
     assert!(begins(store, &first, "w1"));
     let delay = SignedDuration::from_secs(90);
-    assert_eq!(store.resubmit_fleet_lane("f-1", 1, delay, at(20)).unwrap(), None, "it runs");
+    let again = |generation, delay| {
+        store.resubmit_fleet_lane("f-1", generation, &lane("f-1").permit, delay, at(20)).unwrap()
+    };
+    assert_eq!(again(1, delay), ResubmitAnswer::Moved, "it runs");
     assert_eq!(store.end_attempt(&first, "rate_limited", "{}", at(20)).unwrap(), Current);
-    assert_eq!(store.resubmit_fleet_lane("f-1", 7, delay, at(20)).unwrap(), None, "no such one");
-    assert_eq!(store.resubmit_fleet_lane("f-1", 1, delay, at(20)).unwrap(), Some(2));
-    assert_eq!(store.resubmit_fleet_lane("f-1", 1, delay, at(20)).unwrap(), None, "only once");
+    assert_eq!(again(7, delay), ResubmitAnswer::Moved, "no such one");
+    assert_eq!(again(1, delay), ResubmitAnswer::Submitted(2));
+    assert_eq!(again(1, delay), ResubmitAnswer::Moved, "only once");
     let waiting = store.fleet_lane("f-1").unwrap().unwrap();
     assert_eq!((waiting.state, waiting.attempt), (FleetLaneState::Waiting, 0));
     assert!(waiting.not_before.unwrap() > waiting.submitted_at);
@@ -92,9 +103,12 @@ pub(super) fn generations_are_fenced(store: &dyn Store) {
     assert!(!begins(store, &fence("f-1", 1, 2), "w1"), "of an earlier generation");
     let second = fence("f-1", 2, 1);
     assert!(begins(store, &second, "w2"), "attempts are counted from 1 again");
-    assert!(store.stop_fleet_lane("f-1", "cancelled", at(30)).unwrap());
-    assert!(!store.stop_fleet_lane("f-1", "cancelled", at(30)).unwrap(), "it has ended");
-    assert!(!store.stop_fleet_lane("f-9", "cancelled", at(30)).unwrap(), "there is none");
+    let stop = |id, generation| store.stop_fleet_lane(id, generation, "cancelled", at(30)).unwrap();
+    assert!(!stop("f-1", 1), "a submitter of an earlier generation ends nothing of this one");
+    assert_eq!(store.renew_attempt(&second, at(30)).unwrap(), Current, "it goes on");
+    assert!(stop("f-1", 2));
+    assert!(!stop("f-1", 2) && !stop("f-1", 3), "it has ended");
+    assert!(!stop("f-9", 1), "there is none");
     assert_eq!(store.renew_attempt(&second, at(31)).unwrap(), Superseded, "it was stopped");
     assert_eq!(store.end_attempt(&second, "answered", "{}", at(31)).unwrap(), Superseded);
     let ended = store.watch_fleet_lane("f-1", at(99)).unwrap().unwrap();
@@ -127,9 +141,80 @@ pub(super) fn submissions_are_counted(store: &dyn Store) {
     let gone = PermitLimit { most: Some(1), counts_for: -MINUTE, ..lane("f-5").permit };
     let after = NewFleetLane { permit: gone, ..lane("f-5") };
     assert_eq!(store.submit_fleet_lane(&after, at(20)).unwrap(), SubmitAnswer::Submitted);
-    store.prune_fleet(-MINUTE, at(90)).unwrap();
-    assert_eq!(store.fleet_lane("f-2").unwrap(), None, "it has ended long ago");
-    assert!(store.fleet_lane("f-3").unwrap().is_some(), "it is open");
+    // A lane that was cancelled takes a permit when it is submitted again, and no other.
+    assert!(store.stop_fleet_lane("f-3", 1, "cancelled", at(20)).unwrap());
+    let again = |most, delay| {
+        let permit = PermitLimit { most: Some(most), ..lane("f-3").permit };
+        store.resubmit_fleet_lane("f-3", 2, &permit, delay, at(20)).unwrap()
+    };
+    assert_eq!(again(2, SignedDuration::ZERO), ResubmitAnswer::Full { open: 2 });
+    assert_eq!(again(3, SignedDuration::ZERO), ResubmitAnswer::Submitted(3));
+    assert!(store.stop_fleet_lane("f-3", 3, "cancelled", at(20)).unwrap());
+    let permit = PermitLimit { most: Some(2), ..lane("f-3").permit };
+    let later = SignedDuration::from_hours(2);
+    let late = store.resubmit_fleet_lane("f-3", 4, &permit, later, at(20)).unwrap();
+    assert_eq!(
+        late,
+        ResubmitAnswer::Submitted(5),
+        "while it waits for its time, it needs no permit"
+    );
+    let full = store.submit_fleet_lane(&most("f-6", 2), at(20)).unwrap();
+    assert_eq!(full, SubmitAnswer::Full { open: 2 }, "and holds none");
+}
+
+pub(super) fn silent_lanes_are_removed(store: &dyn Store) {
+    for id in ["f-1", "f-2", "f-3"] {
+        store.submit_fleet_lane(&lane(id), at(10)).unwrap();
+    }
+    assert!(begins(store, &fence("f-2", 1, 1), "w1"));
+    store.end_attempt(&fence("f-2", 1, 1), "answered", "{}", at(20)).unwrap();
+    assert!(begins(store, &fence("f-3", 1, 1), "w1"));
+    store.prune_fleet(MINUTE, at(30)).unwrap();
+    assert_eq!(store.fleet_lanes(9).unwrap().len(), 3, "they were there a moment ago");
+    store.prune_fleet(-MINUTE, at(30)).unwrap();
+    assert_eq!(store.fleet_lanes(9).unwrap(), [], "also open ones, which nothing would ever end");
+}
+
+pub(super) fn unfit_workers_use_up_no_attempt(store: &dyn Store) {
+    use FenceAnswer::{Current, Superseded};
+    store.submit_fleet_lane(&NewFleetLane { most_attempts: 2, ..lane("f-1") }, at(10)).unwrap();
+    for attempt in 1..=5 {
+        let fence = fence("f-1", 1, attempt);
+        assert!(begins(store, &fence, "old"), "{attempt}");
+        let back = |why| store.return_attempt(&fence, ReturnKind::Unfit, why, at(20)).unwrap();
+        assert_eq!(back("too old"), Current);
+        assert_eq!(back("again"), Superseded, "it has given the lane back");
+        assert_eq!(append(store, &fence, 1, "late"), Superseded);
+    }
+    let waiting = store.fleet_lane("f-1").unwrap().unwrap();
+    assert_eq!(
+        (waiting.state, waiting.worker, waiting.returned),
+        (FleetLaneState::Waiting, None, 5)
+    );
+    assert_eq!(waiting.complaints.get("old").map(String::as_str), Some("too old"));
+    let sixth = fence("f-1", 1, 6);
+    assert!(begins(store, &sixth, "good"));
+    let long = "x".repeat(100_000);
+    let failed = store.return_attempt(&sixth, ReturnKind::Failed, &long, at(20)).unwrap();
+    assert_eq!(failed, Current);
+    assert!(begins(store, &fence("f-1", 1, 7), "good"), "the second attempt that counts");
+    assert!(begins(store, &fence("f-1", 1, 7), "good"), "it says so again");
+    assert!(!begins(store, &fence("f-1", 1, 8), "good"), "there is no third one");
+    let lost = store.fleet_lane("f-1").unwrap().unwrap();
+    assert_eq!((lost.state, lost.outcome.as_deref()), (FleetLaneState::Ended, Some("lost")));
+    assert_eq!(
+        store.end_attempt(&fence("f-1", 1, 7), "answered", "{}", at(30)).unwrap(),
+        Superseded
+    );
+    assert!(lost.complaints["good (failed)"].len() < 1000, "what a worker says is bounded");
+    let hidden = store.begin_attempt(&fence("f-9", 1, 1), "good", at(30)).unwrap();
+    assert_eq!(hidden, BeginAnswer::Hidden);
+    let next = store
+        .resubmit_fleet_lane("f-1", lost.generation, &lane("f-1").permit, MINUTE, at(30))
+        .unwrap();
+    assert_eq!(next, ResubmitAnswer::Submitted(3));
+    let next = store.fleet_lane("f-1").unwrap().unwrap();
+    assert_eq!((next.returned, next.complaints.len()), (0, 0), "a generation begins from nothing");
 }
 
 pub(super) fn workers_are_known(store: &dyn Store) {
@@ -157,6 +242,10 @@ pub(super) fn workers_are_known(store: &dyn Store) {
     assert_eq!(store.drain_workers("nine").unwrap(), 0);
     assert_eq!(beat("a", "one"), FleetWorkerState::Draining, "it hears of it with its next beat");
     assert_eq!(beat("c", "two"), FleetWorkerState::Working);
+    assert_eq!(store.evict_workers("one").unwrap(), 2, "also those that drain");
+    assert_eq!(store.evict_workers("nine").unwrap(), 0);
+    assert_eq!(store.drain_workers("one").unwrap(), 0, "they end at once");
+    assert_eq!(beat("a", "one"), FleetWorkerState::Evicted);
     store.end_worker("a").unwrap();
     assert_eq!(names(store), ["b", "c"]);
     store.prune_fleet(-MINUTE, at(90)).unwrap();

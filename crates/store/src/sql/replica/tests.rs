@@ -365,3 +365,22 @@ fn a_damaged_copy_is_refused_and_can_be_discarded() {
     assert!(Replica::open_present(&path, Duration::ZERO).unwrap().is_none());
     replica_in(team.folder.path());
 }
+
+#[test]
+fn a_message_is_given_to_one_session_of_this_machine() {
+    let team = Team::new();
+    let (alive, gone) = (|_: &Owner| false, |_: &Owner| true);
+    let claim = |id, pid, is_gone: &dyn Fn(&Owner) -> bool, minute| {
+        let session = Session { client: Client::Claude, id };
+        let owner = &Owner { pid, mark: "m".to_owned() };
+        let claimant = Claimant { owner, is_gone };
+        team.replica.claim_messages(&june(), session, &[7, 8], claimant, at(minute)).unwrap()
+    };
+    assert_eq!(claim("s1", 1, &alive, 1), Vec::<i64>::new());
+    assert_eq!(claim("s1", 1, &alive, 1), Vec::<i64>::new(), "it asks again");
+    assert_eq!(claim("s2", 2, &alive, 1), [7, 8], "the first is giving them");
+    assert_eq!(claim("s2", 2, &gone, 1), Vec::<i64>::new(), "the first died before it did");
+    team.replica.keep_claims(Session { client: Client::Claude, id: "s2" }).unwrap();
+    assert_eq!(claim("s3", 3, &gone, 1), [7, 8], "the second delivered them, and ended");
+    assert_eq!(claim("s3", 3, &alive, 2), Vec::<i64>::new(), "a claim ends after a while");
+}
