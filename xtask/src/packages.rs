@@ -1,13 +1,14 @@
 //! Programs that chores need beside Rust, by the name of their Debian package.
 
 use std::io::{self, IsTerminal};
+use std::path::Path;
 
 use crate::process::{command, run, succeeds};
 use crate::{Error, say};
 
 /// A program and the package that brings it.
 pub struct Needed {
-    /// The command to search for in `PATH`.
+    /// The command to search for in `PATH`, or the full path of a file.
     pub program: &'static str,
     /// The Debian package that installs it.
     pub package: &'static str,
@@ -47,13 +48,15 @@ pub const FOR_PICTURES: [Needed; 3] = [
 
 /// The servers that stores of a team are on, the program that makes their certificates, and what the
 /// companion for other machines is compiled and tested with.
-pub const FOR_FLEET: [Needed; 7] = [
+pub const FOR_FLEET: [Needed; 8] = [
     Needed { program: "pg_ctlcluster", package: "postgresql" },
     Needed { program: "pgbouncer", package: "pgbouncer" },
     Needed { program: "openssl", package: "openssl" },
     Needed { program: "setpriv", package: "util-linux" },
     Needed { program: "faketime", package: "faketime" },
     Needed { program: "protoc", package: "protobuf-compiler" },
+    // Messages of Temporal's interface include it.
+    Needed { program: "/usr/include/google/protobuf/field_mask.proto", package: "libprotobuf-dev" },
     Needed { program: "python3", package: "python3-venv" },
 ];
 
@@ -176,6 +179,9 @@ pub fn folder_of(program: &str) -> Option<String> {
 }
 
 fn is_there(program: &str) -> bool {
+    if Path::new(program).is_absolute() {
+        return Path::new(program).is_file();
+    }
     succeeds("sh", &["-c", "command -v \"$0\"", program])
 }
 

@@ -395,7 +395,7 @@ mod tests {
                     if url.ends_with('Q') {
                         return Ok(());
                     }
-                    prop_assert_eq!(address.password, Some(Password::new(hidden)));
+                    prop_assert_eq!(&address.password, &Some(Password::new(hidden)));
                     address.to_string()
                 }
             };
