@@ -21,7 +21,6 @@ use convoke_engine::hook::{
 };
 use convoke_engine::project::find_above;
 use convoke_engine::skill::hash;
-use convoke_engine::wake::WakeSources;
 use convoke_store::delivery::{Claimant, Session as ClientSession};
 use convoke_store::error::StoreError;
 use tracing::Span;
