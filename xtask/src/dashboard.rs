@@ -268,20 +268,14 @@ fn keyboard_alone(driver: &Driver) -> Result<(), Error> {
     if first.is_empty() || first == second {
         return Err(format!("`j` does not move: {first} {second}").into());
     }
-    window.press(&["K"])?;
-    window.wait_until("the second task moved up", |window| {
-        let rows = "return [...document.querySelectorAll('.task')].map((row) => row.id)";
-        let rows = window.script(rows, &json!([]))?;
-        Ok(rows[0].as_str() == Some(&second))
-    })?;
-    window
-        .wait_until("the focus stays at the task", |window| Ok(focused_row(window)? == second))?;
-    window.press(&["J"])?;
-    window.wait_until("the task moved down again", |window| {
-        let rows = "return [...document.querySelectorAll('.task')].map((row) => row.id)";
-        let rows = window.script(rows, &json!([]))?;
-        Ok(rows[0].as_str() == Some(&first) && focused_row(window)? == second)
-    })?;
+    for (key, topmost) in [("K", &second), ("J", &first)] {
+        window.press(&[key])?;
+        window.wait_until(&format!("`{key}` moved the task, with the focus on it"), |window| {
+            let rows = "return [...document.querySelectorAll('.task')].map((row) => row.id)";
+            let rows = window.script(rows, &json!([]))?;
+            Ok(rows[0].as_str() == Some(topmost) && focused_row(window)? == second)
+        })?;
+    }
     window.press(&[ENTER])?;
     at("/tasks/t-")?;
     window.press(&["/"])?;

@@ -218,8 +218,7 @@ fn answer_from(
     let folders: Vec<_> =
         source.note.iter().cloned().chain(hook_lines(session, workspace)?).collect();
     let words = folders.iter().cloned().chain(unusable_settings(left_out));
-    let words: Vec<_> = words.chain(source.age(session, &agent)).collect();
-    let words = words.join("\n> ");
+    let words = words.chain(source.age(session, &agent)).collect::<Vec<_>>().join("\n> ");
     let words = without_tags(&words);
     let library = library(session, settings);
     let sources = sources(session, workspace, settings, &library);

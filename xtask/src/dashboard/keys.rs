@@ -1,6 +1,6 @@
 //! Keys where rows lie in other rows.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::enter;
 use super::scene::Scene;
@@ -37,8 +37,9 @@ pub(super) fn rows_within_rows(driver: &Driver) -> Result<(), Error> {
 fn expect_row(window: &Window<'_>, place: u64, key: &str) -> Result<(), Error> {
     let focused = "const row = document.activeElement.closest('[data-row]'); \
                    return [...document.querySelectorAll('[data-row]')].indexOf(row)";
-    match window.script(focused, &json!([]))? {
-        Value::Number(number) if number.as_u64() == Some(place) => Ok(()),
-        other => Err(format!("`{key}` leads to row {other} instead of {place}").into()),
+    let row = window.script(focused, &json!([]))?;
+    if row.as_u64() == Some(place) {
+        return Ok(());
     }
+    Err(format!("`{key}` leads to row {row} instead of {place}").into())
 }

@@ -42,12 +42,12 @@ fn the_users_browser_is_opened_with_the_link() {
     let bin = project.path("../bin");
     let path = format!("{}:/usr/bin:/bin", bin.display());
     let project = project.variable("PATH", &path);
-    let opened = project.path("../opened");
+    let pipe = project.path("../opened");
     fs::create_dir(&bin).unwrap();
-    let opened_name = opened.display().to_string();
-    assert_eq!(project.run_program(Path::new("mkfifo"), &[&opened_name]).code, Some(0));
+    let pipe_name = pipe.display().to_string();
+    assert_eq!(project.run_program(Path::new("mkfifo"), &[&pipe_name]).code, Some(0));
     let opener = bin.join("xdg-open");
-    fs::write(&opener, format!("#!/bin/sh\necho \"$# $1\" > '{opened_name}'\n")).unwrap();
+    fs::write(&opener, format!("#!/bin/sh\necho \"$# $1\" > '{pipe_name}'\n")).unwrap();
     fs::set_permissions(&opener, fs::Permissions::from_mode(0o755)).unwrap();
     let mut command = project.command(Path::new(env!("CARGO_BIN_EXE_convoke")), &["serve"]);
     let mut process = command.stderr(Stdio::piped()).spawn().unwrap();
@@ -57,7 +57,7 @@ fn the_users_browser_is_opened_with_the_link() {
         assert!(stderr.read_line(&mut said).unwrap() > 0, "{said}");
     }
     let (told, tells) = channel();
-    thread::spawn(move || told.send(fs::read_to_string(opened)));
+    thread::spawn(move || told.send(fs::read_to_string(pipe)));
     let address = tells.recv_timeout(Duration::from_mins(1));
     process.kill().unwrap();
     process.wait().unwrap();

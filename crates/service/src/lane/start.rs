@@ -12,6 +12,7 @@ use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::cancel::Cancel;
 use convoke_engine::lane::cassette::{CassetteMatching, CassetteRequest, LaneIdentity, shown};
 use convoke_engine::lane::drive::{ClientProgram, LaneTranscript, Runner, drive};
+use convoke_engine::lane::fleet_offer::FleetOffer;
 use convoke_engine::lane::replay::{Recorder, load};
 use convoke_engine::lane::supervisor::Supervision;
 
@@ -129,11 +130,7 @@ impl LaneRequest<'_> {
                 let convoke = session.environment.program();
                 let (agent, program) = (Client::Fleet, program.as_path());
                 let companion = ClientProgram { agent, program, convoke: &convoke, variables };
-                let command = FleetCommand::new(offer, self.limits);
-                let command = match (&self.purpose.run, self.label) {
-                    (Some(run), Some(label)) => command.of_run(run, label, prompt),
-                    (Some(_) | None, _) => command,
-                };
+                let command = self.fleet_command(offer, prompt);
                 let request = ClientRequest { fleet: Some(&command), ..request };
                 run(&Runner::Program(companion), &request)
             }
@@ -141,6 +138,15 @@ impl LaneRequest<'_> {
                 let cassette = load(path).map_err(|source| unplayable(path, source))?;
                 run(&Runner::Replay(&cassette, &self.identity(session)), &request)
             }
+        }
+    }
+
+    /// Returns the words for the companion. A lane of a run has a name, by which a resumed run finds it again.
+    fn fleet_command(&self, offer: &FleetOffer, prompt: &str) -> FleetCommand {
+        let command = FleetCommand::new(offer, self.limits);
+        match (&self.purpose.run, self.label) {
+            (Some(run), Some(label)) => command.of_run(run, label, prompt),
+            (Some(_) | None, _) => command,
         }
     }
 
