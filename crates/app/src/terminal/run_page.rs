@@ -117,8 +117,8 @@ fn citations(report: &RunShowReport, columns: usize) -> Vec<StyledLine> {
 fn lanes(report: &RunShowReport, columns: usize) -> Vec<StyledLine> {
     let header = ["seat", "model", "took", "in", "out", "cost", "status"];
     let mut grid = Grid::new(header, Overflow::Cut).right(&[2, 3, 4, 5]);
-    // A row for each seat matters more than its model, which a design's first lines name.
-    grid = grid.dispensable(&[1, 4]);
+    // A row for each seat matters more than all columns, and who answered more than how long it took.
+    grid = grid.dispensable(&[4, 2, 1]);
     let mut listed = 0;
     for row in &report.cost.steps {
         let step = row.step;
