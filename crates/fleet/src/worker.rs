@@ -171,7 +171,7 @@ impl WorkerArgs {
     }
 }
 
-/// What the worker was told to do.
+/// What a person or a signal wants of the worker.
 #[derive(Default)]
 struct HeardOrders {
     drains: AtomicBool,

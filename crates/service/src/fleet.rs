@@ -5,7 +5,6 @@ mod attempt;
 mod lines;
 mod order;
 mod patience;
-mod reset;
 mod status;
 mod submission;
 mod worker;

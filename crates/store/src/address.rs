@@ -101,7 +101,7 @@ pub enum AddressError {
     /// It begins otherwise.
     #[error("it does not begin with postgres:// or postgresql://")]
     Scheme,
-    /// A `/` or `?` stands before an `@`, so that it is not certain where the password ends.
+    /// A `/` or `?` comes before an `@`, so that it is not certain where the password ends.
     #[error(
         "its user or password has a `/` or `?`, or what follows the host has an `@`: \
          write them as %2F, %3F and %40"

@@ -74,7 +74,7 @@ pub enum ResubmitAnswer {
 /// Why an attempt ends without an end of its lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReturnKind {
-    /// Its worker cannot begin the lane: it is none of the attempts that the lane may have.
+    /// Its worker cannot begin the lane, and the lane loses no attempt by it.
     Unfit,
     /// It failed on its way.
     Failed,
@@ -216,7 +216,7 @@ pub enum FleetWorkerState {
     Working,
     /// It ends what it runs, and takes no more.
     Draining,
-    /// It ends at once, with its clients, and other workers begin its lanes again.
+    /// It ends immediately, with its clients, and other workers begin its lanes again.
     Evicted,
 }
 

@@ -32,7 +32,7 @@ enum Command {
         /// The worker's name
         name: String,
     },
-    /// End every worker of a name at once
+    /// End every worker of a name immediately
     ///
     /// Such a worker ends its clients within two seconds, and other workers begin its lanes again. One
     /// that is silent ends when it comes back.

@@ -90,7 +90,7 @@ pub(super) fn the_day_counts_for_all(team: &Team<'_>) {
     assert_eq!(team.plain("ana", "SELECT count(*) FROM lanes").as_deref(), Ok("0"));
 }
 
-// A fleet of a team: lanes and their lines by project, workers by member, and what was asked stays.
+// A fleet of a team: lanes and their lines by project, workers by member, and no one rewrites a request.
 pub(super) fn lanes_of_workers_belong_to_projects(team: &Team<'_>) {
     let ask = |sql: &str| team.plain("ana", sql).unwrap();
     let refused = |sql: &str| assert!(team.plain("ana", sql).is_err(), "{sql}");

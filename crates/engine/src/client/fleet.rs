@@ -59,7 +59,7 @@ impl FleetCommand {
     }
 
     /// Names the lane, so that a run that is resumed finds it again. The prompt belongs to the name: a lane
-    /// that is asked something else is another one.
+    /// with another prompt is another lane.
     #[must_use]
     pub fn of_run(self, run: &str, label: &str, prompt: &str) -> Self {
         let asked = hash(prompt);

@@ -158,7 +158,7 @@ pub fn drain_worker(session: &Session, name: &str) -> Result<DrainReport, Failur
     asked(name, open_store(session)?.drain_workers(name).map_err(refused)?)
 }
 
-/// Ends all workers of a name at once. Other workers begin their lanes again.
+/// Ends all workers of a name immediately. Other workers begin their lanes again.
 pub fn evict_worker(session: &Session, name: &str) -> Result<DrainReport, Failure> {
     asked(name, open_store(session)?.evict_workers(name).map_err(refused)?)
 }

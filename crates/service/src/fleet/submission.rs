@@ -10,11 +10,10 @@ use convoke_store::fleet::{
     EventPlace, FleetEvent, FleetLane, FleetLaneState, NewFleetLane, PermitLimit, ResubmitAnswer,
     SubmitAnswer,
 };
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 
 use super::order::FleetOrder;
 use super::patience::patiently;
-use super::reset::wait_after;
 use super::status::is_there;
 use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
@@ -26,6 +25,9 @@ const PERMIT: SignedDuration = SignedDuration::from_mins(2);
 
 /// How long a submitter waits for a store that is away.
 const PATIENCE: Duration = Duration::from_mins(5);
+
+/// Added to a reset time, because the limit of a vendor need not end with the second.
+const RESET_MARGIN: SignedDuration = SignedDuration::from_secs(2);
 
 /// The most letters of a lane's name.
 const LONGEST_NAME: usize = 200;
@@ -162,10 +164,11 @@ impl LaneSubmission {
         }
         let report = lane.report.as_deref().unwrap_or_default();
         let report: serde_json::Value = serde_json::from_str(report).unwrap_or_default();
-        let words = report["trouble"].as_str().unwrap_or_default();
+        let resets_at = report["resets_at"].as_str().and_then(|at| at.parse::<Timestamp>().ok());
         let store = &workspace.store;
         let now = store.fleet_clock(session.now()).map_err(refused)?;
-        let Some(wait) = wait_after(words, now).filter(|wait| *wait < left) else {
+        let wait = resets_at.map(|at| at.duration_since(now).saturating_add(RESET_MARGIN));
+        let Some(wait) = wait.filter(|wait| wait.is_positive() && *wait < left) else {
             return Ok(None);
         };
         let (id, queue, generation) = (lane.id.clone(), lane.queue.clone(), lane.generation);

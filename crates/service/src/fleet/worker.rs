@@ -26,7 +26,7 @@ pub enum WorkerOrders {
     Work,
     /// End what it runs, and take no more.
     Drain,
-    /// End at once.
+    /// End without waiting for its lanes.
     End,
 }
 
