@@ -108,10 +108,12 @@ fn typed(argument: &Argument) -> (&(dyn ToServer + Sync), Type) {
 /// Returns a value for the server; `None` for NULL.
 fn argument(value: &dyn ToSql) -> Result<Option<Argument>> {
     let output = value.to_sql()?;
-    let value = match &output {
-        ToSqlOutput::Borrowed(value) => *value,
-        ToSqlOutput::Owned(value) => ValueRef::from(value),
-        _ => return Err(ServerFailure::Type("special".to_owned()).into()),
+    let value = if let ToSqlOutput::Borrowed(value) = &output {
+        *value
+    } else if let ToSqlOutput::Owned(value) = &output {
+        ValueRef::from(value)
+    } else {
+        return Err(ServerFailure::Type("special".to_owned()).into());
     };
     Ok(match value {
         ValueRef::Null => None,
