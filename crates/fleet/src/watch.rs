@@ -107,7 +107,8 @@ impl LaneWatch<'_> {
         // However the watch ended, no agent works on for a submitter that is gone. Only a run that was
         // killed comes back for its answers, and would have its agents asked twice.
         let is_over = matches!(followed, Ok(Exit::Done | Exit::LaneFailed));
-        if !is_over && !(self.submission.name.is_some() && is_ending(self.owner)) {
+        let goes_on = self.submission.name.is_some() && is_ending(self.owner);
+        if !(is_over || goes_on) {
             self.cancel(&lane);
         }
         followed
