@@ -280,6 +280,14 @@ pub enum TreeEvidence {
 }
 
 impl TreeEvidence {
+    /// Returns the changed files, as far as they are known.
+    pub fn files(&self) -> Option<String> {
+        match self {
+            Self::Found { paths, more, .. } if !paths.is_empty() => Some(listed(paths, *more)),
+            Self::Found { .. } | Self::Sentence(_) => None,
+        }
+    }
+
     /// A reason without names of files.
     pub const fn of_reason(reason: Option<DirtyReason>) -> Self {
         Self::Found { reason, paths: Vec::new(), more: 0 }

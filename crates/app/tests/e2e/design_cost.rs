@@ -30,6 +30,11 @@ fn counted_alike(panel: &Panel, run: &str, total: &Value) {
 #[test]
 fn what_a_run_cost_is_added_up_from_the_ledger() {
     let (panel, seats) = Panel::new().with_spender();
+    // A fan-out says nothing about the cost of a design.
+    fs::write(panel.project.path("../items.txt"), "a\n").unwrap();
+    let fan = ["fan", "{{item}}", "--lines", "../items.txt", "--agent", "claude"];
+    let fan = panel.project.run(&fan);
+    assert!(fan.stderr.contains("100 tokens"), "{fan}");
     let first = design(&panel, &seats, &[]);
     assert!(first.stderr.starts_with("forecast: unknown, because no earlier run"), "{first}");
     assert!(!first.stdout.contains("forecast"), "{first}");

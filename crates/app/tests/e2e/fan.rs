@@ -117,6 +117,10 @@ fn runs_show_resume_and_lanes_know_a_fan_out() {
         let refused = project.run(words);
         assert!(refused.stderr.contains("is a fan-out, not a design"), "{refused}");
     }
+    let refused = project.run(&["design", "x", "--auto", "--seats", "http:it,http:no,http:nor"]);
+    assert_eq!(refused.code, Some(2), "{refused}");
+    assert!(refused.stderr.starts_with("error: cannot find `[lane.http.no]`"), "{refused}");
+    assert_eq!(project.stdout(&["runs"]).lines().count(), 2, "a header and the fan-out");
     let named = project.run(&["show", &run, "--artifact", "plan"]);
     assert!(named.code == Some(1) && named.stderr.contains("has no artifact `plan`"), "{named}");
 }

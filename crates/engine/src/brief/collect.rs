@@ -54,7 +54,7 @@ pub fn collect(
     rules: &SecretRules,
     handling: SecretHandling,
 ) -> Collected {
-    let allowed = within(selected, MOST_BYTES);
+    let allowed = within(selected, MOST_BYTES, limits.max_file_bytes);
     let tasks: Vec<_> = selected.iter().zip(allowed).collect();
     let found = batch::in_parallel(&tasks, |(document, is_allowed)| {
         if *is_allowed && !limits.cancel.is_cancelled() {
@@ -76,11 +76,15 @@ pub fn collect(
     collected
 }
 
-/// Tells of each document whether it and those before it stay within a number of bytes.
-fn within(selected: &[SelectedDocument], most: u64) -> Vec<bool> {
+/// Tells of each document whether it and those before it stay within a number of bytes. A file that is too
+/// large by itself is never read, so it takes no room from the others.
+fn within(selected: &[SelectedDocument], most: u64, most_of_file: u64) -> Vec<bool> {
     let mut total = 0_u64;
     let sizes = selected.iter().map(|document| {
         let size = fs::metadata(&document.path).map_or(0, |metadata| metadata.len());
+        if size > most_of_file {
+            return true;
+        }
         total = total.saturating_add(size);
         total <= most
     });
@@ -181,6 +185,8 @@ mod tests {
                 SelectedDocument { path, shown, boundary: None, chosen: Chosen::ByName }
             })
             .collect();
-        assert_eq!(within(&selected, 10), [true, true, false]);
+        assert_eq!(within(&selected, 10, 100), [true, true, false]);
+        // What is never read takes no room.
+        assert_eq!(within(&selected, 10, 3), [true, true, true]);
     }
 }

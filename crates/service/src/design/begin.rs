@@ -111,7 +111,11 @@ pub fn design(
     }
     let feature = short_enough(feature.to_owned())?;
     let seats = match &request.seats {
-        Some(words) => Seats::parse(words)?,
+        Some(words) => {
+            let seats = Seats::parse(words)?;
+            seats.check_configured(session)?;
+            seats
+        }
         None => Seats::found(session).ok_or_else(no_agent)?,
     };
     let settings = request.settings(session, seats, feature, Answers::Given)?;

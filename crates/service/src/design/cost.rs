@@ -23,7 +23,8 @@ pub(super) fn prospect(
 ) -> Result<String, Failure> {
     let Workspace { store, scope } = workspace;
     let runs = store.runs(&scope.project).map_err(refused)?;
-    let ended = runs.iter().filter(|run| run.state == RunState::Ended);
+    // A fan-out asks about items, and says nothing about a design.
+    let ended = runs.iter().filter(|run| run.state == RunState::Ended && !run.id.is_fan());
     let ended: BTreeSet<_> = ended.map(|run| run.id.as_str()).collect();
     let query = LaneQuery { project: Some(&scope.project), ..LaneQuery::default() };
     let entries = store.lanes(query).map_err(refused)?;

@@ -83,18 +83,21 @@ fn other(stage: &Stage<'_>, ready: &Ready, ground: Ground) -> Option<Other> {
             ),
         });
     }
-    if ground == Ground::Branch || stage.tree() == Tree::Clean {
+    if ground == Ground::Branch {
         return None;
     }
+    let Tree::Suspect { evidence, .. } = stage.tree() else { return None };
+    let files = evidence.files().map(|files| format!(": {files}")).unwrap_or_default();
     Some(if ready.tree_before.is_some() {
         Other {
-            found: "the working tree differs from the uncommitted state that the run began on"
-                .to_owned(),
+            found: format!(
+                "the working tree differs from the uncommitted state that the run began on{files}"
+            ),
             hint: "bring the files back to that state".to_owned(),
         }
     } else {
         Other {
-            found: "the working tree has changes: yours, or those of a stopped agent".to_owned(),
+            found: format!("the working tree has changes, yours or a stopped agent's{files}"),
             hint: "run `git status`, then commit or stash your changes".to_owned(),
         }
     })

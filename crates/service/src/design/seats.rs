@@ -9,6 +9,7 @@ use convoke_engine::lane::agent_ref::AgentRef;
 use crate::failure::{ErrorClass, Failure, did_you_mean};
 use crate::lane::model_name;
 use crate::session::Session;
+use crate::settings::endpoint::must_be_configured;
 
 /// Three agents: the first, the second, and the host.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,6 +64,17 @@ impl Seats {
             return Err(SeatsError::NotThree(words.to_owned()));
         };
         Self::of([seat(first)?, seat(second)?, seat(host)?])
+    }
+
+    /// Checks that every model's API among the agents is configured. To find out later would end the design
+    /// only after each of its seats has failed.
+    pub(super) fn check_configured(&self, session: &Session) -> Result<(), Failure> {
+        for chosen in &self.agents {
+            if let Some(AgentRef::Http(name)) = AgentRef::parse(&chosen.agent) {
+                must_be_configured(session, &name)?;
+            }
+        }
+        Ok(())
     }
 
     /// Seats installed clients. The host is always an installed one, so that one agent can answer; the

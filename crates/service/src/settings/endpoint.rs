@@ -121,20 +121,30 @@ fn users_file(session: &Session) -> Result<(PathBuf, Table), Failure> {
     Ok((file.path.clone(), file.table()?.clone()))
 }
 
+/// Refuses an API that the user's configuration does not have. Its key may be missing.
+pub fn must_be_configured(session: &Session, name: &str) -> Result<(), Failure> {
+    let (file, table) = users_file(session)?;
+    values_of(section(&table, &file)?, name, &file).map(drop)
+}
+
 /// Returns an API of the user's configuration, with its key.
 pub fn endpoint(session: &Session, name: &str) -> Result<Configured, Failure> {
     let (file, table) = users_file(session)?;
-    let all = section(&table, &file)?;
-    let Some(values) = all.and_then(|all| all.get(name)) else {
-        let known: Vec<_> = all.into_iter().flat_map(Table::keys).map(String::as_str).collect();
-        let failure =
-            Failure::new(ErrorClass::Usage, EndpointError::Unknown { name: name.to_owned() });
-        let hint = format!("put it into `{}`", file.display());
-        return Err(failure.maybe_hint(did_you_mean(name, known)).hint(hint));
-    };
+    let values = values_of(section(&table, &file)?, name, &file)?;
     let place = format!("{SECTION}.{HTTP}.{name}");
     let Value::Table(values) = values else { return Err(wrong(place, "a table")) };
     Section { place, file: &file, values }.read(session)
+}
+
+/// Returns what a file says of an API.
+fn values_of<'a>(all: Option<&'a Table>, name: &str, file: &Path) -> Result<&'a Value, Failure> {
+    if let Some(values) = all.and_then(|all| all.get(name)) {
+        return Ok(values);
+    }
+    let known: Vec<_> = all.into_iter().flat_map(Table::keys).map(String::as_str).collect();
+    let failure = Failure::new(ErrorClass::Usage, EndpointError::Unknown { name: name.to_owned() });
+    let hint = format!("put it into `{}`", file.display());
+    Err(failure.maybe_hint(did_you_mean(name, known)).hint(hint))
 }
 
 /// Returns the APIs of a file, as far as they are what they should be.
