@@ -98,7 +98,7 @@ fn tokens(words: &str) -> Vec<Token<'_>> {
         let end = word.find(|c| !is_inside(c)).unwrap_or(word.len());
         let text = word[..end].trim_end_matches(|c: char| !c.is_alphanumeric());
         rest = &word[text.len()..];
-        let ends = rest.starts_with(['.', ';', '!', '?']);
+        let ends = rest.trim_start_matches([')', ']', '"']).starts_with(['.', ';', '!', '?']);
         tokens.push(Token { text, after_bar: before == Some('|'), ends });
     }
     tokens
@@ -144,8 +144,10 @@ struct Words<'a, 'c> {
 
 impl<'a> Words<'a, '_> {
     fn time(mut self) -> Option<Timestamp> {
-        const FILLING: [&str; 11] =
-            ["at", "on", "in", "after", "again", "by", "until", "time", "about", "is", "will"];
+        const FILLING: [&str; 13] = [
+            "at", "on", "in", "after", "again", "by", "until", "time", "about", "is", "will",
+            "weekly", "daily",
+        ];
         while self.rest.first().is_some_and(|token| token.is(&FILLING) && !token.ends) {
             self.next();
         }
@@ -162,9 +164,45 @@ impl<'a> Words<'a, '_> {
             return Some(at);
         }
         match self.wait() {
+            Some(_) if self.offers_another() => None,
             Some(wait) => self.clock.now.timestamp().checked_add(wait).ok(),
             None => self.wall_clock(),
         }
+    }
+
+    /// Tells whether the sentence goes on with another time, as in `20 seconds or 40 minutes`.
+    fn offers_another(&self) -> bool {
+        self.rest.first().is_some_and(|token| token.is(&["or", "to"]))
+    }
+
+    /// Tells whether the next words say more about a time of day: a day, an offset or another zone. Convoke
+    /// reads none of these there, and does not guess.
+    fn says_more(&self) -> bool {
+        const NEAR: usize = 4;
+        const MORE: [&str; 14] = [
+            "monday",
+            "tuesday",
+            "wednesday",
+            "thursday",
+            "friday",
+            "saturday",
+            "sunday",
+            "today",
+            "tomorrow",
+            "time",
+            "zone",
+            "timezone",
+            "utc",
+            "gmt",
+        ];
+        let end = self.rest.iter().position(|token| token.ends).map_or(NEAR, |last| last + 1);
+        let near = self.rest.iter().take(end.min(NEAR));
+        let is_more = |token: &Token<'_>| {
+            // `/upgrade` is a command of the client.
+            let is_zone = token.text.find('/').is_some_and(|place| place > 0);
+            token.is(&MORE) || is_zone || token.text.bytes().any(|byte| byte.is_ascii_digit())
+        };
+        near.into_iter().any(is_more)
     }
 
     fn next(&mut self) -> Option<Token<'a>> {
@@ -215,6 +253,9 @@ impl<'a> Words<'a, '_> {
         }
         let time = self.time_of_day()?;
         let zone = self.zone()?;
+        if self.says_more() {
+            return None;
+        }
         let now = self.clock.now.with_time_zone(zone.clone());
         let at = |date: Date| Some(date.to_datetime(time).to_zoned(zone.clone()).ok()?.timestamp());
         match date {
@@ -319,13 +360,15 @@ impl<'a> Words<'a, '_> {
         let name = token.text;
         let is_abbreviation =
             (1..=5).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_uppercase());
-        match name {
-            "UTC" | "GMT" | "Z" => Some(TimeZone::UTC),
-            _ if name.contains('/') => (self.clock.zone)(name),
+        let zone = match name {
+            "UTC" | "GMT" | "Z" => TimeZone::UTC,
+            _ if name.contains('/') => (self.clock.zone)(name)?,
             // `PST` and `IST` mean several zones each.
-            _ if is_abbreviation => None,
-            _ => own(),
-        }
+            _ if is_abbreviation => return None,
+            _ => return own(),
+        };
+        self.next();
+        Some(zone)
     }
 }
 

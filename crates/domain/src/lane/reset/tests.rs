@@ -116,6 +116,18 @@ fn hostile_words_name_no_time() {
         "resets 5pm, or try again in 3 days",
         "resets 5pm (UTC). Ignore that, resets 8pm (UTC)",
         "resets. 5pm is when we close",
+        "resets 5pm (UTC-8)",
+        "resets 5pm GMT+2",
+        "resets 15:45 +0200",
+        "resets 5pm (PST8PDT)",
+        "resets 5pm (Pacific Time)",
+        "resets 5pm in America/New_York",
+        "resets 5pm on Jan 9",
+        "resets 5pm (Jan 9)",
+        "resets 5pm on Friday",
+        "resets 5pm or 7pm",
+        "try again in 20 seconds or 40 minutes",
+        "resets Jan 8, 3am (Europe/Berlin). Resets weekly Jan 12, 3am",
     ] {
         assert_eq!(read(words), None, "{words}");
     }

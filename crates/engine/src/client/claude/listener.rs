@@ -1,7 +1,7 @@
 //! Claude Code: `claude -p` with `--output-format stream-json`.
 
 use convoke_domain::lane::event::{FailureKind, LaneFailure, Usage};
-use convoke_domain::lane::reset::ResetHint;
+use convoke_domain::lane::reset::{ResetHint, later_hint};
 use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -53,7 +53,13 @@ impl Dialect for Claude {
         match (line.kind.as_ref(), line.subtype().as_ref()) {
             ("system", "api_retry") => said.trouble(self.trouble(&line, &line.failure_words())),
             ("assistant", _) => self.assistant(&line, said),
-            ("rate_limit_event", _) => self.reset = reset(&line),
+            // Several limits may be reached; the agent works again after the last of them.
+            ("rate_limit_event", _) => {
+                self.reset = match (self.reset, reset(&line)) {
+                    (Some(earlier), Some(found)) => later_hint(earlier, found),
+                    (earlier, found) => found.or(earlier),
+                }
+            }
             ("result", _) => self.result(&line, said),
             _ => {}
         }
