@@ -239,6 +239,19 @@ fn a_budget_stops_the_run_and_the_rest_waits() {
     assert_eq!(sorted(server.items()), ["n4", "n5", "n6", "n7", "n8"]);
 }
 
+// F-12
+#[test]
+fn a_budget_that_answers_do_not_count_towards_is_named_once() {
+    let server = echo();
+    let project = project(&server).file("items.txt", "a\nb\nc\n");
+    let priced = fan(&project, &["--lines", "items.txt", "--budget", "$1"]);
+    assert_eq!((priced.code, server.items().len()), (Some(0), 3), "{priced}");
+    let warning = "answers come without their cost, so the budget of $1.00 does not count them";
+    assert_eq!(priced.stderr.matches(warning).count(), 1, "{priced}");
+    let counted = fan(&project, &["--lines", "items.txt", "--budget", "9k", "--fresh"]);
+    assert!(!counted.stderr.contains("does not count them"), "{counted}");
+}
+
 // F-13
 #[test]
 fn a_run_stops_where_every_further_lane_would_fail() {

@@ -10,6 +10,7 @@ use convoke_domain::fan::event::FanEvent;
 use convoke_domain::fan::item::ItemKey;
 use convoke_domain::fan::record::ItemState;
 use convoke_domain::fan::stop::FanStop;
+use convoke_domain::lane::budget::LaneBudget;
 use convoke_domain::lane::event::Usage;
 use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_domain::run::{RunId, RunState};
@@ -99,8 +100,9 @@ pub(super) fn go(
     let tally = journal.record().tally();
     let open = jobs.iter().map(|job| job.item.key.clone()).collect();
     let counts = FanCounts { to_ask: jobs.len(), ..FanCounts::default() };
+    let told = BudgetDoubt::Untold;
     let mut desk =
-        Desk { course, journal, front_end, open, shown, counts, failures: 0, stop: None };
+        Desk { course, journal, front_end, open, shown, counts, failures: 0, stop: None, told };
     desk.front_end.hear(&FanNews::Opened {
         run,
         agent: &settings.agent,
@@ -145,6 +147,14 @@ struct Desk<'a, 'j> {
     failures: usize,
     /// Why no further lane begins.
     stop: Option<FanStop>,
+    told: BudgetDoubt,
+}
+
+/// Whether the user was warned that the budget does not count all answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum BudgetDoubt {
+    Untold,
+    Told,
 }
 
 impl Desk<'_, '_> {
@@ -199,6 +209,7 @@ impl Desk<'_, '_> {
             }
             WorkerNews::Answered(worker, place, answer, asks_again) => {
                 self.count_usage(answer.usage);
+                self.doubt_budget(answer.usage);
                 let (key, misfit) = (answer.key.clone(), answer.misfit.clone());
                 self.append(FanEvent::Answered(answer))?;
                 self.failures = 0;
@@ -293,6 +304,27 @@ impl Desk<'_, '_> {
         if let Some(money) = usage.micro_dollars {
             let so_far = self.counts.micro_dollars.unwrap_or_default();
             self.counts.micro_dollars = Some(so_far.saturating_add(money));
+        }
+    }
+
+    /// Warns once that the budget cannot stop the run, because an answer does not say what counts there.
+    fn doubt_budget(&mut self, usage: Option<Usage>) {
+        let Some(budget) = &self.course.work.budget else { return };
+        let budget = budget.budget();
+        let is_recorded =
+            self.journal.record().settings().is_some_and(|run| run.agent.starts_with("replay:"));
+        let missing = match (budget, usage) {
+            // A recording costs nothing.
+            _ if is_recorded => return,
+            (_, None) => "usage",
+            (LaneBudget::MicroDollars(_), Some(Usage { micro_dollars: None, .. })) => "cost",
+            (LaneBudget::Tokens(_) | LaneBudget::MicroDollars(_), Some(_)) => return,
+        };
+        if self.told == BudgetDoubt::Untold {
+            self.told = BudgetDoubt::Told;
+            self.course.session.reporter().warn(format!(
+                "answers come without their {missing}, so the budget of {budget} does not count them"
+            ));
         }
     }
 
