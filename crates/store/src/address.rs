@@ -133,7 +133,13 @@ pub enum AddressError {
 /// Tells whether a user names a server. Any URL counts, also a mistyped one: as a file's name it would be
 /// shown with its password.
 pub(crate) fn is_server(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let is_meant = |scheme: &&str| {
+        let rest = name.strip_prefix(scheme.trim_end_matches(SCHEME_END));
+        rest.is_some_and(|rest| rest.starts_with(':') || rest.starts_with("//"))
+    };
     name.split_once(SCHEME_END).is_some_and(|(scheme, _)| !scheme.contains('/'))
+        || SCHEMES.iter().any(is_meant)
 }
 
 impl ServerAddress {
@@ -353,6 +359,8 @@ mod tests {
             ("postgres://a:x@db/b?options=@hush", AddressError::Login),
             ("Postgres://a:hush@db/b", AddressError::Scheme),
             (" postgres://a:hush@db/b", AddressError::Scheme),
+            ("postgres:a:hush@db/b", AddressError::Scheme),
+            ("Postgres//a:hush@db/b", AddressError::Scheme),
         ] {
             let error = read(url).unwrap_err();
             assert_eq!(error, expected, "{url}");
@@ -366,6 +374,8 @@ mod tests {
             Just("postgresql://"),
             Just("POSTGRES://"),
             Just("'postgres://"),
+            Just("postgres:"),
+            Just("PostgreSQL//"),
         ];
         let end = prop_oneof![
             Just("@db.example/team"),
