@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use jiff::tz::TimeZone;
 
 /// A Wednesday in winter, at a quarter past two in Berlin.
 const NOW: &str = "2026-01-07T13:15:20Z";
