@@ -15,7 +15,7 @@ use convoke_domain::design::mermaid::{DiagramText, Report};
 use convoke_engine::mermaid::{DIAGRAM_PROGRAM, check_syntax};
 
 use crate::process::{command, run as run_program};
-use crate::{Error, dashboard, root, say};
+use crate::{Error, dashboard, root, say, second_try};
 
 /// The Mermaid of the table, from the npm registry.
 const MERMAID: &str = "12.3.0";
@@ -51,7 +51,7 @@ const DIAGRAMS: &str = "diagrams";
 /// Draws the diagrams and opens the dashboard; with words, only what they choose.
 pub fn run(words: &[String]) -> Result<(), Error> {
     if words.is_empty() || words.iter().any(|word| word == DIAGRAMS) {
-        draw_table()?;
+        second_try::run(DIAGRAMS, draw_table)?;
     }
     let others: Vec<_> = words.iter().filter(|word| *word != DIAGRAMS).cloned().collect();
     if words.is_empty() || !others.is_empty() {

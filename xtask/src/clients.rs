@@ -35,7 +35,7 @@ use convoke_engine::client::adapter;
 use self::user::{RULES, User};
 use crate::model_server::ModelServer;
 use crate::process::{is_ci, run as run_program, succeeds};
-use crate::{Error, root, say};
+use crate::{Error, root, say, second_try};
 
 /// A check of a client's hooks.
 type Check = fn(&User, &Path, &ModelServer) -> Result<(), Error>;
@@ -114,10 +114,12 @@ pub fn run(names: &[String], lanes: Lanes) -> Result<(), Error> {
             continue;
         };
         if lanes == Lanes::Quick {
-            client.check(&bin).map_err(|error| format!("{name}: {error}"))?;
+            let checked = second_try::run(&name, || client.check(&bin));
+            wrong.extend(checked.err().map(|error| format!("{name}: {error}")));
         }
         if lanes == Lanes::All || lanes::is_quick(client.short()) {
-            let driven = lanes::check(client.short(), &bin, &mut rows);
+            let driven =
+                with_rows(&name, &mut rows, |rows| lanes::check(client.short(), &bin, rows));
             wrong.extend(driven.err().map(|error| format!("{name}: {error}")));
         }
     }
@@ -186,7 +188,7 @@ fn skipped(what: &str, skipping: Skipping) -> Option<String> {
 type Suite = fn(&mut Vec<lanes::Row>) -> Result<(), Error>;
 
 /// A case of its own user and model, which can run beside others.
-type Work<'a> = Box<dyn FnOnce(&mut Vec<lanes::Row>) -> Result<(), Error> + Send + 'a>;
+type Work<'a> = Box<dyn FnMut(&mut Vec<lanes::Row>) -> Result<(), Error> + Send + 'a>;
 
 /// Drives the agents of the Agent Client Protocol that are meant, and returns what went wrong.
 fn acp(is_meant: &dyn Fn(&str) -> bool, rows: &mut Vec<lanes::Row>) -> Vec<String> {
@@ -232,14 +234,27 @@ fn mcp(is_meant: &dyn Fn(&str) -> bool, rows: &mut Vec<lanes::Row>) -> Vec<Strin
     wrong
 }
 
+/// Runs a case that adds rows, and once more without its first rows if it fails.
+fn with_rows(
+    name: &str,
+    rows: &mut Vec<lanes::Row>,
+    mut work: impl FnMut(&mut Vec<lanes::Row>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let before = rows.len();
+    second_try::run(name, || {
+        rows.truncate(before);
+        work(rows)
+    })
+}
+
 /// Runs cases in parallel, because most of them wait most of the time; adds their rows in the order of
 /// the cases, and returns what went wrong.
 fn in_parallel(all: Vec<(String, Work<'_>)>, rows: &mut Vec<lanes::Row>) -> Vec<String> {
     thread::scope(|scope| {
         let run = |(name, work): (String, Work<'_>)| {
             let mut rows = Vec::new();
-            let wrong = work(&mut rows).err().map(|error| format!("{name}: {error}"));
-            (rows, wrong)
+            let done = with_rows(&name, &mut rows, work);
+            (rows, done.err().map(|error| format!("{name}: {error}")))
         };
         let running: Vec<_> = all.into_iter().map(|work| scope.spawn(move || run(work))).collect();
         let mut wrong = Vec::new();
@@ -269,11 +284,11 @@ fn seated(rows: &mut Vec<lanes::Row>) -> Result<(), Error> {
         let wrong = skipped("a design with claude and codex", Skipping::here());
         return wrong.map_or(Ok(()), |wrong| Err(wrong.into()));
     };
-    own_lanes::check(&bins, rows)?;
-    reading::check(&bins, rows)?;
-    verdict::check(&bins, rows)?;
-    lines::check(&bins, rows)?;
-    design::check(&bins, rows)
+    with_rows("own-lanes", rows, |rows| own_lanes::check(&bins, rows))?;
+    with_rows("reading", rows, |rows| reading::check(&bins, rows))?;
+    with_rows("verdict", rows, |rows| verdict::check(&bins, rows))?;
+    with_rows("lines", rows, |rows| lines::check(&bins, rows))?;
+    with_rows("design", rows, |rows| design::check(&bins, rows))
 }
 
 impl Client {

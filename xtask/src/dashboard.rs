@@ -30,7 +30,7 @@ use self::scene::{Dashboard, Scene};
 use self::side_by_side::{beside_its_single_pass, hostile_panel};
 use self::webdriver::{Driver, ENTER, ESCAPE, Look, TAB, Window};
 use crate::bench::stopwatch;
-use crate::{Error, root, say};
+use crate::{Error, root, say, second_try};
 
 /// The pages of the navigation.
 const PAGES: [&str; 7] = ["/", "/runs", "/dispatch", "/tasks", "/messages", "/usage", "/store"];
@@ -76,7 +76,7 @@ pub fn run(words: &[String]) -> Result<(), Error> {
     for (name, trial) in TRIALS.into_iter().filter(|(name, _)| is_chosen(name)) {
         let mut outcome = Ok(());
         let took = stopwatch(|| {
-            outcome = trial(&driver);
+            outcome = second_try::run(name, || trial(&driver));
             Ok(())
         })?;
         match outcome {

@@ -15,6 +15,7 @@ pub(crate) mod newcomer;
 pub mod pack_recall;
 pub mod packages;
 pub mod process;
+pub mod second_try;
 pub mod test;
 pub mod tools;
 

@@ -4,6 +4,7 @@ use crate::bench::stopwatch;
 use crate::dependencies;
 use crate::dist::{self, DistRequest, PackageKind, TARGETS, Trial};
 use crate::process;
+use crate::second_try::FailureReader;
 use crate::tools::{CYCLONEDX, TEMPORAL};
 use crate::{Error, root, say};
 
@@ -267,9 +268,38 @@ fn run_all(checks: &[Check]) -> Result<(), Error> {
     say(&format!("{count} checks: {}.", names.join(", ")));
     for (index, (name, arguments)) in checks.iter().enumerate() {
         say(&format!("\n[{}/{count}] {name}", index + 1));
-        let took = stopwatch(|| process::run("cargo", arguments))?;
+        let took = stopwatch(|| run_check(arguments))?;
         say(&format!("[{}/{count}] {name}: passed in {} s", index + 1, took.as_secs()));
     }
     say("all checks passed");
     Ok(())
+}
+
+/// Runs a check; what fails of its tests runs once more, alone.
+fn run_check(arguments: &[&str]) -> Result<(), Error> {
+    if arguments.first() != Some(&"test") {
+        return process::run("cargo", arguments);
+    }
+    let mut failures = FailureReader::default();
+    if process::run_read("cargo", arguments, |piece| failures.read(piece))? {
+        return Ok(());
+    }
+    let failed = failures.finish();
+    if failed.is_empty() {
+        return Err("`cargo test` failed".into());
+    }
+    let mut wrong = Vec::new();
+    for target in &failed {
+        let title = target.title();
+        say(&format!("FAILED: {title}\nonce more, alone:"));
+        match process::run("cargo", &target.arguments(arguments)) {
+            Ok(()) => say(&format!("UNSTEADY: {title}: it passed alone")),
+            Err(_) => wrong.push(title),
+        }
+    }
+    if wrong.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("failed twice: {}", wrong.join("; ")).into())
+    }
 }
