@@ -1,5 +1,8 @@
 //! A person's answer to a run that waits for one, brought by a program.
 
+use std::thread;
+use std::time::Duration;
+
 use convoke_domain::design::matter::Ruling;
 use convoke_domain::design::quote::line;
 use convoke_domain::design::walk::PersonQuestion;
@@ -16,6 +19,10 @@ use crate::session::Session;
 
 /// The file with the answer, in the folder of the attempt.
 const ANSWERS: &str = "answers";
+
+/// How often, and in which steps, an answer waits for a process that ends.
+const STEPS: u32 = 100;
+const STEP: Duration = Duration::from_millis(50);
 
 /// An answer that was taken. The run goes on in a process of its own.
 #[derive(Debug, Clone, Serialize)]
@@ -82,6 +89,7 @@ pub fn answer_question(
     question: &str,
     answer: &str,
 ) -> Result<AnsweredRunReport, Failure> {
+    await_its_process(session, run)?;
     let design = waiting(session, run)?;
     match &design.question {
         Some(asked) if asked.id.to_string() == question => reply(session, &design, asked, answer),
@@ -100,6 +108,7 @@ pub fn rule_run(
     ruling: &Ruling,
 ) -> Result<AnsweredRunReport, Failure> {
     refuse_decision(session)?;
+    await_its_process(session, run)?;
     let design = waiting(session, run)?;
     let matter = ruling.matter.to_string();
     if design.is_rehearsal || !design.matters.undecided.iter().any(|open| open.id == matter) {
@@ -129,6 +138,23 @@ pub(super) fn only_begun(run: &RunId) -> Failure {
 /// Says where the person decides.
 pub(super) fn in_own_terminal(command: &str) -> String {
     format!("the user runs, in their own terminal: {command}")
+}
+
+/// Gives a process that gave its run back a moment to end. A page shows the next question as soon as the
+/// run is free, and a person may answer before the process that asked has tidied up. Answers that name no
+/// question do not wait: after a moment, they could meet the next one.
+fn await_its_process(session: &Session, run: &RunId) -> Result<(), Failure> {
+    for _ in 0..STEPS {
+        let attempt = Folders::of(session)?.find(run).and_then(|kept| kept.last_attempt());
+        let goes_on = attempt.is_some_and(|attempt| attempt.goes_on(session.now()));
+        let is_free =
+            || design_progress(session, run).is_ok_and(|run| run.state != RunState::Running);
+        if !goes_on || session.is_stopped() || !is_free() {
+            break;
+        }
+        thread::sleep(STEP);
+    }
+    Ok(())
 }
 
 /// Returns how far a design is that no process works on.
