@@ -4,6 +4,7 @@ mod ask;
 mod begin;
 mod error;
 mod forecast;
+mod limits;
 mod listing;
 mod report;
 mod results;

@@ -10,9 +10,6 @@ use convoke_domain::fan::event::FanEvent;
 use convoke_domain::fan::item::ItemKey;
 use convoke_domain::fan::record::ItemState;
 use convoke_domain::fan::stop::FanStop;
-use convoke_domain::lane::budget::LaneBudget;
-use convoke_domain::lane::event::Usage;
-use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_domain::run::{RunId, RunState};
 use convoke_domain::tree::TreeVerdict;
 use convoke_engine::client::Rights;
@@ -24,17 +21,15 @@ use super::ask::{Asker, Job, Line, WorkerNews};
 use super::begin::parse_schema;
 use super::error::FanError;
 use super::forecast::forecast_note;
+use super::limits::BudgetDoubt;
 use super::listing::parse_template;
 use super::report::{FanEnding, FanReport};
 use super::results::result_line;
 use super::{FanCounts, FanFrontEnd, FanNews, FanWork, ResultTime};
 use crate::failure::{ErrorClass, Failure};
-use crate::lane::{ParkVerdict, TreeLook, TreeWatch, TreeWatching, check_agent};
+use crate::lane::{TreeLook, TreeWatch, TreeWatching, check_agent};
 use crate::session::Session;
 use crate::workspace::{Workspace, refused, store_location};
-
-/// How many lanes may fail one after another before Convoke stops: the next ones would, too.
-const MOST_FAILURES: usize = 10;
 
 /// A run, and the terms of its work.
 #[derive(Clone, Copy)]
@@ -134,27 +129,20 @@ fn jobs(journal: &FanJournal<'_>, work: &FanWork) -> Vec<Job> {
 }
 
 /// Keeps the journal, counts, and shows results in the order of the items.
-struct Desk<'a, 'j> {
-    course: &'a Course<'a>,
-    journal: FanJournal<'j>,
+pub(super) struct Desk<'a, 'j> {
+    pub(super) course: &'a Course<'a>,
+    pub(super) journal: FanJournal<'j>,
     front_end: &'a mut dyn FanFrontEnd,
     /// Items that this process asks for and that are not settled.
     open: HashSet<ItemKey>,
     /// How many items of the list have been shown.
     shown: usize,
-    counts: FanCounts,
+    pub(super) counts: FanCounts,
     /// How many lanes in a row gave no answer.
-    failures: usize,
+    pub(super) failures: usize,
     /// Why no further lane begins.
-    stop: Option<FanStop>,
-    told: BudgetDoubt,
-}
-
-/// Whether the user was warned that the budget does not count all answers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum BudgetDoubt {
-    Untold,
-    Told,
+    pub(super) stop: Option<FanStop>,
+    pub(super) told: BudgetDoubt,
 }
 
 impl Desk<'_, '_> {
@@ -256,78 +244,6 @@ impl Desk<'_, '_> {
         self.front_end.hear(&FanNews::Ended { worker, index, trouble, counts });
     }
 
-    /// Decides whether a lane is a reason to wait for the end of the agent's limit. Lanes that ran beside
-    /// it can meet the same limit.
-    fn parks(&mut self, outcome: LaneOutcome, resets_at: Option<Timestamp>, why: &str) -> bool {
-        let Course { session, work, .. } = *self.course;
-        let Some(terms) = work.park else { return false };
-        let verdict = terms.judge(outcome, resets_at, session.now());
-        match (verdict, &mut self.stop) {
-            (ParkVerdict::Until(at), Some(FanStop::Parked { until, .. })) => {
-                *until = at.max(*until);
-            }
-            (ParkVerdict::Until(until), stop @ None) => {
-                *stop = Some(FanStop::Parked { until, why: why.to_owned() });
-            }
-            (ParkVerdict::Unknown, Some(FanStop::Parked { .. })) => {}
-            _ => {
-                if let Some(refusal) = terms.refusal(verdict) {
-                    session.reporter().warn(refusal);
-                }
-                return false;
-            }
-        }
-        true
-    }
-
-    /// Decides whether a lane without an answer is a reason to stop.
-    fn stop_after(&mut self, outcome: LaneOutcome, why: &str) {
-        let why = why.to_owned();
-        let stop = if outcome == LaneOutcome::OverBudget {
-            FanStop::OverBudget(why)
-        } else if fails_for_all(outcome) {
-            FanStop::Hopeless { outcome, why }
-        } else if self.failures >= MOST_FAILURES {
-            FanStop::ManyFailures { count: MOST_FAILURES, outcome, why }
-        } else {
-            return;
-        };
-        // What ends the run for good counts more than a wait.
-        if matches!(self.stop, None | Some(FanStop::Parked { .. })) {
-            self.stop = Some(stop);
-        }
-    }
-
-    fn count_usage(&mut self, usage: Option<Usage>) {
-        let Some(usage) = usage else { return };
-        self.counts.tokens = self.counts.tokens.saturating_add(usage.tokens());
-        if let Some(money) = usage.micro_dollars {
-            let so_far = self.counts.micro_dollars.unwrap_or_default();
-            self.counts.micro_dollars = Some(so_far.saturating_add(money));
-        }
-    }
-
-    /// Warns once that the budget cannot stop the run, because an answer does not say what counts there.
-    fn doubt_budget(&mut self, usage: Option<Usage>) {
-        let Some(budget) = &self.course.work.budget else { return };
-        let budget = budget.budget();
-        let is_recorded =
-            self.journal.record().settings().is_some_and(|run| run.agent.starts_with("replay:"));
-        let missing = match (budget, usage) {
-            // A recording costs nothing.
-            _ if is_recorded => return,
-            (_, None) => "usage",
-            (LaneBudget::MicroDollars(_), Some(Usage { micro_dollars: None, .. })) => "cost",
-            (LaneBudget::Tokens(_) | LaneBudget::MicroDollars(_), Some(_)) => return,
-        };
-        if self.told == BudgetDoubt::Untold {
-            self.told = BudgetDoubt::Told;
-            self.course.session.reporter().warn(format!(
-                "answers come without their {missing}, so the budget of {budget} does not count them"
-            ));
-        }
-    }
-
     /// Writes an event down before anything follows from it.
     fn append(&mut self, event: FanEvent) -> Result<(), Failure> {
         self.journal.append(self.course.session.now(), event).map_err(refused)
@@ -389,17 +305,6 @@ impl Desk<'_, '_> {
         let report = report.ended(&ending, self.counts, verdict);
         Ok(FanPart { report, shown: self.shown, parked })
     }
-}
-
-/// Tells whether a lane of the same agent would fail in the same way.
-const fn fails_for_all(outcome: LaneOutcome) -> bool {
-    matches!(
-        outcome,
-        LaneOutcome::Auth
-            | LaneOutcome::RateLimited
-            | LaneOutcome::RefusedFlags
-            | LaneOutcome::NotStarted
-    )
 }
 
 fn work_through(asker: &Asker<'_>, line: &Line, jobs: &[Job], next: &AtomicUsize) {
