@@ -39,9 +39,13 @@ pub(crate) fn run_is_killed(stage: &Stage) -> Counts {
     let words =
         ["fan", "--agent", "fleet:claude@app", "{{item}} and think", "--lines", "items.txt"];
     let first = stage.convoke(&words);
-    items.iter().for_each(|item| drop(stage.wait_for_clients(item, 1)));
+    for item in &items {
+        drop(stage.wait_for_clients(item, 1));
+    }
     first.kill();
-    items.iter().for_each(|item| stage.answer(item));
+    for item in &items {
+        stage.answer(item);
+    }
     let printed = stage.convoke(&words).stdout(Some(0));
     let mut counts = Counts { lanes: items.len(), ..Counts::default() };
     for item in &items {
@@ -63,7 +67,7 @@ fn wait_for_returns(stage: &Stage, lane: &Lane, worker: &Process, count: u64) ->
         let shown: Value = serde_json::from_str(&shown).unwrap();
         let of_lane = shown["lanes"].as_array().unwrap().iter().find(|lane| lane["id"] == id);
         let of_lane = of_lane.unwrap();
-        said = of_lane["waits_for"].as_str().unwrap_or_default().to_owned();
+        of_lane["waits_for"].as_str().unwrap_or_default().clone_into(&mut said);
         of_lane["attempt"].as_u64().unwrap() >= count && !said.is_empty()
     });
     said
@@ -77,7 +81,7 @@ fn with_empty_clone(stage: &Stage, mut worker: Command) -> Command {
     assert!(git.status().unwrap().success());
     let home = stage.path("other-home");
     fs::create_dir_all(home.join(".config/convoke")).unwrap();
-    stage.write_config_with(&home, stage.port, &clone, "");
+    Stage::write_config_with(&home, stage.port, &clone, "");
     worker.env("HOME", home);
     worker
 }

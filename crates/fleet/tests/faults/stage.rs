@@ -91,11 +91,11 @@ impl Stage {
 
     /// Writes the configuration of a user who reaches Temporal at a port.
     pub(crate) fn write_config(&self, home: &Path, port: u16, more: &str) {
-        self.write_config_with(home, port, &self.path("app"), more);
+        Self::write_config_with(home, port, &self.path("app"), more);
     }
 
     /// Writes the configuration of a user whose clone is in a folder.
-    pub(crate) fn write_config_with(&self, home: &Path, port: u16, app: &Path, more: &str) {
+    pub(crate) fn write_config_with(home: &Path, port: u16, app: &Path, more: &str) {
         let text = format!(
             "[fleet]\ntemporal = \"http://127.0.0.1:{port}\"\nlease_seconds = 5\n\
              repositories = {{ app = \"{}\" }}\n{more}\n",
