@@ -15,7 +15,7 @@ use convoke_domain::design::mermaid::{DiagramText, Report};
 use convoke_engine::mermaid::{DIAGRAM_PROGRAM, check_syntax};
 
 use crate::process::{command, run as run_program};
-use crate::{Error, dashboard, root, say, second_try};
+use crate::{Error, dashboard, root, say, second_try, tools};
 
 /// The Mermaid of the table, from the npm registry.
 const MERMAID: &str = "12.3.0";
@@ -93,13 +93,8 @@ fn draw_table() -> Result<(), Error> {
 /// Installs Mermaid below the build folder, once, and returns its script.
 fn mermaid() -> Result<PathBuf, Error> {
     let folder = root().join("target/browser/mermaid").join(MERMAID);
-    let script = folder.join("node_modules/mermaid/dist/mermaid.min.js");
-    if !script.is_file() {
-        let (prefix, spec) = (folder.display().to_string(), format!("mermaid@{MERMAID}"));
-        let options = ["install", "--silent", "--no-audit", "--no-fund", "--prefix", &prefix];
-        run_program("npm", &[&options[..], &[&spec]].concat())?;
-    }
-    Ok(script)
+    tools::npm(&folder, &[&format!("mermaid@{MERMAID}")])?;
+    Ok(folder.join("node_modules/mermaid/dist/mermaid.min.js"))
 }
 
 /// Opens a page that draws all diagrams, and reads the results.

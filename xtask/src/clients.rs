@@ -34,8 +34,8 @@ use convoke_engine::client::adapter;
 
 use self::user::{RULES, User};
 use crate::model_server::ModelServer;
-use crate::process::{is_ci, run as run_program, succeeds};
-use crate::{Error, root, say, second_try};
+use crate::process::{is_ci, run as run_program};
+use crate::{Error, root, say, second_try, tools};
 
 /// A check of a client's hooks.
 type Check = fn(&User, &Path, &ModelServer) -> Result<(), Error>;
@@ -352,12 +352,14 @@ impl Client {
 /// Installs a package below the build folder, once, and returns where its programs are.
 fn installed(name: &str, version: &str, with: &[&str]) -> Option<PathBuf> {
     let folder = root().join("target/clients").join(name).join(version);
-    let bin = folder.join("node_modules/.bin");
     let spec = format!("{name}@{version}");
-    let prefix = folder.display().to_string();
-    let options = ["install", "--silent", "--no-audit", "--no-fund", "--prefix", &prefix];
-    let arguments = [&options, with, &[spec.as_str()]].concat();
-    (bin.is_dir() || succeeds("npm", &arguments)).then_some(bin)
+    match tools::npm(&folder, &[with, &[&spec]].concat()) {
+        Ok(()) => Some(folder.join("node_modules/.bin")),
+        Err(error) => {
+            say(&format!("{spec} is not installed: {error}"));
+            None
+        }
+    }
 }
 
 /// Checks that the newest prompt is of a session that was compacted, by words of the client's.

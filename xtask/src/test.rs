@@ -163,7 +163,8 @@ const FLEET: [Check; 5] = [
         "lints of the companion for other machines",
         &["clippy", "--package", COMPANION, "--all-targets", "--locked", "--", "-D", "warnings"],
     ),
-    // With the program that starts it, so that the crates they share are compiled once.
+    // With the program that starts it, so that the crates they share are compiled once, and with the
+    // tests: without them, shared crates have fewer features, and Temporal would be compiled twice.
     (
         "compile the companion",
         &[
@@ -176,6 +177,8 @@ const FLEET: [Check; 5] = [
             "convoke/postgres",
             "--locked",
             "--bins",
+            "--test",
+            "faults",
         ],
     ),
     (

@@ -1,10 +1,11 @@
 //! Programs that chores install for themselves, once, below `target/tools`.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::process::{command, run, succeeds};
-use crate::{Error, root};
+use crate::{Error, root, second_try};
 
 /// A program that is built from crates.io.
 pub struct Tool {
@@ -129,4 +130,19 @@ pub fn add_zig(cargo: &mut Command) -> Result<(), Error> {
 
 fn search_path() -> Result<PathBuf, Error> {
     Ok(crate::process::output("sh", &["-c", "printf %s \"$PATH\""])?.into())
+}
+
+/// Installs packages of npm in this folder, once.
+pub fn npm(folder: &Path, packages: &[&str]) -> Result<(), Error> {
+    // An interrupted installation leaves programs without their files, but not this mark.
+    let mark = folder.join("installed");
+    if mark.is_file() {
+        return Ok(());
+    }
+    let prefix = folder.display().to_string();
+    // Quieter than that, npm does not say why it fails.
+    let options = ["install", "--loglevel=error", "--no-audit", "--no-fund", "--prefix", &prefix];
+    let arguments = [&options[..], packages].concat();
+    second_try::run("npm", || run("npm", &arguments))?;
+    Ok(fs::write(mark, "")?)
 }

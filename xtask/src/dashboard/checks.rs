@@ -5,8 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use super::webdriver::Window;
-use crate::process::run as run_program;
-use crate::{Error, root};
+use crate::{Error, root, tools};
 
 /// The axe-core of the check, from the npm registry.
 const AXE: &str = "4.14.0";
@@ -14,13 +13,8 @@ const AXE: &str = "4.14.0";
 /// Installs axe-core below the build folder, once, and returns its script.
 pub(super) fn axe() -> Result<String, Error> {
     let folder = root().join("target/browser/axe").join(AXE);
-    let script = folder.join("node_modules/axe-core/axe.min.js");
-    if !script.is_file() {
-        let (prefix, spec) = (folder.display().to_string(), format!("axe-core@{AXE}"));
-        let options = ["install", "--silent", "--no-audit", "--no-fund", "--prefix", &prefix];
-        run_program("npm", &[&options[..], &[&spec]].concat())?;
-    }
-    Ok(fs::read_to_string(script)?)
+    tools::npm(&folder, &[&format!("axe-core@{AXE}")])?;
+    Ok(fs::read_to_string(folder.join("node_modules/axe-core/axe.min.js"))?)
 }
 
 /// Fails if axe-core finds a serious issue on the page.
