@@ -46,9 +46,10 @@ pub struct PermitLimit<'a> {
 pub enum SubmitAnswer {
     /// The lane waits for a worker, in its first generation.
     Submitted,
-    /// There is a lane of this id, of the same request and prompt.
+    /// There is a lane of this id, of the same queue and prompt. Its request may be another one: the
+    /// caller decides what of it must be the same.
     Known(Box<FleetLane>),
-    /// There is a lane of this id, of another request or prompt.
+    /// There is a lane of this id, of another queue or prompt.
     Different,
     /// As many lanes of its key are open as may be.
     Full {
@@ -273,12 +274,13 @@ pub trait FleetStore {
         now: Timestamp,
     ) -> Result<SubmitAnswer, StoreError>;
 
-    /// Gives a lane that has ended in a generation another one, unless its permit has no room. With a
-    /// delay, the engine hands it out later; until then it holds no permit, and asks for none.
+    /// Gives a lane that has ended in a generation another one, with this request, unless its permit has no
+    /// room. With a delay, the engine hands it out later; until then it holds no permit, and asks for none.
     fn resubmit_fleet_lane(
         &self,
         id: &str,
         generation: u64,
+        request: &str,
         permit: &PermitLimit<'_>,
         delay: SignedDuration,
         now: Timestamp,

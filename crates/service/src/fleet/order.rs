@@ -52,6 +52,15 @@ impl FleetOrder {
         self.offer().map_or_else(|| self.offer.clone(), |offer| AgentRef::to_string(&offer.agent))
     }
 
+    /// Tells whether this order asks for the same work as the order that the store has: the same agent on
+    /// the same commit, with the same model. Limits may differ. An order that this version cannot read
+    /// is the same only word for word.
+    pub(super) fn is_same_work(&self, stored: &str) -> bool {
+        let Ok(other) = serde_json::from_str::<Self>(stored) else { return stored == self.text() };
+        let Self { offer, commit, model, effort, wall_ms: _, stall_ms: _, grace_ms: _ } = self;
+        (offer, commit, model, effort) == (&other.offer, &other.commit, &other.model, &other.effort)
+    }
+
     pub(super) fn limits(&self) -> Limits {
         let stall = Duration::from_millis(self.stall_ms);
         Limits {
@@ -64,5 +73,33 @@ impl FleetOrder {
 
     pub(super) fn text(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn order(seconds: u64) -> FleetOrder {
+        let limit = Duration::from_secs(seconds);
+        let limits = Limits { wall: limit, first_byte: limit, stall: limit, grace: limit };
+        FleetOrder::new(&FleetOffer::parse("claude@app").unwrap(), Some("a".repeat(40)), limits)
+    }
+
+    #[test]
+    fn another_limit_is_the_same_work_and_another_model_is_not() {
+        let asked = order(60);
+        assert!(asked.is_same_work(&order(60).text()));
+        assert!(asked.is_same_work(&order(90).text()), "only the limits differ");
+        for other in [
+            FleetOrder { model: Some("opus".to_owned()), ..order(60) },
+            FleetOrder { effort: Some("high".to_owned()), ..order(60) },
+            FleetOrder { commit: None, ..order(60) },
+            FleetOrder { offer: "codex@app".to_owned(), ..order(60) },
+        ] {
+            assert!(!asked.is_same_work(&other.text()), "{other:?}");
+        }
+        let later = asked.text().replace('{', "{\"novel\":1,");
+        assert!(!asked.is_same_work(&later), "what it asks for is unknown");
     }
 }

@@ -87,7 +87,8 @@ pub(super) fn generations_are_fenced(store: &dyn Store) {
     assert!(begins(store, &first, "w1"));
     let delay = SignedDuration::from_secs(90);
     let again = |generation, delay| {
-        store.resubmit_fleet_lane("f-1", generation, &lane("f-1").permit, delay, at(20)).unwrap()
+        let permit = &lane("f-1").permit;
+        store.resubmit_fleet_lane("f-1", generation, "{}", permit, delay, at(20)).unwrap()
     };
     assert_eq!(again(1, delay), ResubmitAnswer::Moved, "it runs");
     assert_eq!(store.end_attempt(&first, "rate_limited", "{}", at(20)).unwrap(), Current);
@@ -115,6 +116,35 @@ pub(super) fn generations_are_fenced(store: &dyn Store) {
     assert_eq!((ended.outcome.as_deref(), ended.generation), (Some("cancelled"), 3));
     assert_eq!(store.fleet_lanes(0).unwrap(), []);
     assert_eq!(store.fleet_lanes(5).unwrap().len(), 1);
+}
+
+pub(super) fn a_lane_that_is_submitted_again_may_have_another_request(store: &dyn Store) {
+    let first = NewFleetLane { request: "one minute", ..lane("f-1") };
+    assert_eq!(store.submit_fleet_lane(&first, at(10)).unwrap(), SubmitAnswer::Submitted);
+    let request = || store.fleet_lane("f-1").unwrap().unwrap().request;
+    let second = NewFleetLane { request: "two minutes", ..lane("f-1") };
+    let submit = |lane: &NewFleetLane<'_>| store.submit_fleet_lane(lane, at(10)).unwrap();
+    let SubmitAnswer::Known(known) = submit(&second) else { unreachable!("the same work") };
+    assert_eq!((known.request.as_str(), request().as_str()), ("one minute", "one minute"));
+    let again = |generation| {
+        let (permit, now) = (&second.permit, SignedDuration::ZERO);
+        store.resubmit_fleet_lane("f-1", generation, second.request, permit, now, at(20)).unwrap()
+    };
+    assert_eq!(again(1), ResubmitAnswer::Moved);
+    assert_eq!(request(), "one minute", "a lane that waits or runs keeps its request");
+    assert!(begins(store, &fence("f-1", 1, 1), "w1"));
+    assert_eq!(again(1), ResubmitAnswer::Moved);
+    assert_eq!(request(), "one minute", "a lane that waits or runs keeps its request");
+    store.end_attempt(&fence("f-1", 1, 1), "timed_out", "{}", at(20)).unwrap();
+    assert_eq!(again(1), ResubmitAnswer::Submitted(2));
+    let begun = store.begin_attempt(&fence("f-1", 2, 1), "w2", at(20)).unwrap();
+    let BeginAnswer::Begun { lane: found, .. } = begun else { unreachable!("{begun:?}") };
+    assert_eq!(found.request, "two minutes", "its worker hears the later one");
+    for other in
+        [NewFleetLane { prompt: "Who?", ..second }, NewFleetLane { queue: "codex", ..second }]
+    {
+        assert_eq!(submit(&other), SubmitAnswer::Different, "other work is another lane");
+    }
 }
 
 pub(super) fn submissions_are_counted(store: &dyn Store) {
@@ -145,14 +175,14 @@ pub(super) fn submissions_are_counted(store: &dyn Store) {
     assert!(store.stop_fleet_lane("f-3", 1, "cancelled", at(20)).unwrap());
     let again = |most, delay| {
         let permit = PermitLimit { most: Some(most), ..lane("f-3").permit };
-        store.resubmit_fleet_lane("f-3", 2, &permit, delay, at(20)).unwrap()
+        store.resubmit_fleet_lane("f-3", 2, "{}", &permit, delay, at(20)).unwrap()
     };
     assert_eq!(again(2, SignedDuration::ZERO), ResubmitAnswer::Full { open: 2 });
     assert_eq!(again(3, SignedDuration::ZERO), ResubmitAnswer::Submitted(3));
     assert!(store.stop_fleet_lane("f-3", 3, "cancelled", at(20)).unwrap());
     let permit = PermitLimit { most: Some(2), ..lane("f-3").permit };
     let later = SignedDuration::from_hours(2);
-    let late = store.resubmit_fleet_lane("f-3", 4, &permit, later, at(20)).unwrap();
+    let late = store.resubmit_fleet_lane("f-3", 4, "{}", &permit, later, at(20)).unwrap();
     assert_eq!(
         late,
         ResubmitAnswer::Submitted(5),
@@ -210,7 +240,7 @@ pub(super) fn unfit_workers_use_up_no_attempt(store: &dyn Store) {
     let hidden = store.begin_attempt(&fence("f-9", 1, 1), "good", at(30)).unwrap();
     assert_eq!(hidden, BeginAnswer::Hidden);
     let next = store
-        .resubmit_fleet_lane("f-1", lost.generation, &lane("f-1").permit, MINUTE, at(30))
+        .resubmit_fleet_lane("f-1", lost.generation, "{}", &lane("f-1").permit, MINUTE, at(30))
         .unwrap();
     assert_eq!(next, ResubmitAnswer::Submitted(3));
     let next = store.fleet_lane("f-1").unwrap().unwrap();
