@@ -174,6 +174,20 @@ pub enum FenceAnswer {
     Superseded,
 }
 
+/// The answer to an attempt whose worker says that it is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RenewAnswer {
+    /// It may still add to its lane.
+    Current {
+        /// The store's time.
+        now: Timestamp,
+        /// When the lane's submitter was there last, by the same clock.
+        watched_at: Timestamp,
+    },
+    /// It may not.
+    Superseded,
+}
+
 /// The answer to an attempt that begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BeginAnswer {
@@ -320,12 +334,12 @@ pub trait FleetStore {
         now: Timestamp,
     ) -> Result<BeginAnswer, StoreError>;
 
-    /// Notes that an attempt's worker is there.
+    /// Notes that an attempt's worker is there, and tells whether the submitter is.
     fn renew_attempt(
         &self,
         fence: &AttemptFence,
         now: Timestamp,
-    ) -> Result<FenceAnswer, StoreError>;
+    ) -> Result<RenewAnswer, StoreError>;
 
     /// Ends an attempt without an end of its lane, which waits again, and keeps what its worker says.
     fn return_attempt(

@@ -8,11 +8,11 @@ use serde_json::Value;
 use crate::process::{is_alive, signal, wait_for};
 use crate::sharing;
 use crate::stage::{Stage, StoreKind, postgres};
-use crate::{guide, machine};
+use crate::{guide, machine, submitter};
 
 pub(crate) type Case = (&'static str, StoreKind, fn(&Stage));
 
-pub(crate) const CASES: [Case; 27] = [
+pub(crate) const CASES: [Case; 30] = [
     ("nothing goes wrong", StoreKind::File, nothing),
     ("nothing goes wrong, on Postgres", StoreKind::Server, nothing),
     ("a worker is killed", StoreKind::File, worker_is_killed),
@@ -20,6 +20,9 @@ pub(crate) const CASES: [Case; 27] = [
     ("Temporal is killed and starts again", StoreKind::File, temporal_is_killed),
     ("Postgres is killed and starts again", StoreKind::Server, postgres_is_killed),
     ("a submitter is killed and comes back", StoreKind::File, submitter_is_killed),
+    ("submitters are gone for good", StoreKind::Server, submitter::submitters_are_gone),
+    ("a submitter sleeps for a while", StoreKind::File, submitter::submitter_sleeps),
+    ("a run comes back with another limit", StoreKind::File, submitter::limit_is_changed),
     ("a lane is cancelled while it waits and while it runs", StoreKind::File, lanes_are_cancelled),
     ("a worker is drained while lanes run", StoreKind::File, worker_is_drained),
     ("a worker is evicted", StoreKind::File, worker_is_evicted),

@@ -21,6 +21,7 @@ mod relay;
 mod server;
 mod sharing;
 mod stage;
+mod submitter;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;

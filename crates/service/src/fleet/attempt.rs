@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
+use std::time::Duration;
 
 use convoke_engine::git::attempt_checkout::check_out;
 use convoke_engine::lane::agent_ref::AgentRef;
@@ -13,12 +14,15 @@ use convoke_engine::lane::fleet_offer::FleetOffer;
 use convoke_engine::scratch;
 use convoke_store::error::StoreError;
 use convoke_store::fleet::{AttemptFence, BeginAnswer, FenceAnswer, ReturnKind};
+use jiff::SignedDuration;
 use serde::Serialize;
+use serde_json::Value;
 use tempfile::TempDir;
 
 use super::lines::{AttemptLines, FenceView};
 use super::order::FleetOrder;
 use super::patience::{LONGEST, patiently};
+use super::submission::{ANSWERED, CANCELLED, is_named};
 use crate::failure::{ErrorClass, Failure, with_causes};
 use crate::interruption::CallerInterruption;
 use crate::lane::{
@@ -27,6 +31,9 @@ use crate::lane::{
 use crate::session::Session;
 use crate::settings::fleet;
 use crate::workspace::{open_store, refused};
+
+/// How long a worker tries to say that it stopped a lane whose submitter is gone.
+const FAREWELL: Duration = Duration::from_secs(30);
 
 /// An attempt that the engine hands to a worker.
 #[derive(Debug, Clone)]
@@ -96,7 +103,9 @@ pub fn run_attempt(
             return Ok(AttemptEnd::Unfit(AttemptError::Hidden { lane }.to_string()));
         }
     };
-    let lines = AttemptLines::new(&*store, &*session.clock, fence, cancel);
+    let patience = fleet::settings(session)?.submitter_patience;
+    let silence = SignedDuration::try_from(patience).ok().filter(|_| !is_named(&fence.lane));
+    let lines = AttemptLines::new(&*store, &*session.clock, fence, cancel, silence);
     let run = thread::scope(|threads| {
         let writer = threads.spawn(|| lines.write());
         let result = run_lane(session, request, &lane.request, &prompt, &lines);
@@ -105,8 +114,16 @@ pub fn run_attempt(
         writer.join().ok();
         result
     });
-    if lines.view() == FenceView::Superseded {
-        return Ok(AttemptEnd::Superseded);
+    match lines.view() {
+        FenceView::Superseded => return Ok(AttemptEnd::Superseded),
+        FenceView::Abandoned => {
+            let ended = run.unwrap_or_else(|failure| not_started(&failure));
+            let (outcome, report) = abandoned(ended, patience);
+            let end = || store.end_attempt(fence, &outcome, &report, session.now());
+            let ended = patiently(FAREWELL, &Cancel::default(), end).map_err(refused)?;
+            return Ok(reported(ended, outcome));
+        }
+        FenceView::Current => {}
     }
     if cancel.is_cancelled() {
         return Ok(AttemptEnd::Stopped);
@@ -125,10 +142,27 @@ pub fn run_attempt(
     };
     let end = || store.end_attempt(fence, &outcome, &report, session.now());
     let ended: Result<_, StoreError> = patiently(LONGEST, cancel, end);
-    Ok(match ended.map_err(refused)? {
+    Ok(reported(ended.map_err(refused)?, outcome))
+}
+
+fn reported(answer: FenceAnswer, outcome: String) -> AttemptEnd {
+    match answer {
         FenceAnswer::Current => AttemptEnd::Reported(outcome),
         FenceAnswer::Superseded => AttemptEnd::Superseded,
-    })
+    }
+}
+
+/// Returns the outcome and report of a lane that was stopped because its submitter is gone, unless it has
+/// answered nevertheless.
+fn abandoned((outcome, report): (String, String), patience: Duration) -> (String, String) {
+    if outcome == ANSWERED {
+        return (outcome, report);
+    }
+    let mut report: Value = serde_json::from_str(&report).unwrap_or_default();
+    let seconds = patience.as_secs();
+    report["outcome"] = CANCELLED.into();
+    report["trouble"] = format!("its submitter was silent for more than {seconds} s").into();
+    (CANCELLED.to_owned(), report.to_string())
 }
 
 /// Runs the lane, and returns its outcome and report. A lane whose agent cannot begin has ended as well:

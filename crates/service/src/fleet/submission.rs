@@ -49,10 +49,18 @@ enum SubmissionError {
 pub(super) const CANCELLED: &str = "cancelled";
 
 /// The outcome of a lane with an answer.
-const ANSWERED: &str = LaneOutcome::Answered.name();
+pub(super) const ANSWERED: &str = LaneOutcome::Answered.name();
 
 /// The outcome of a lane that no worker ended.
 const LOST: &str = "lost";
+
+/// How the id of a lane without a name begins.
+const UNNAMED: &str = "f-";
+
+/// Tells whether a submitter that was killed can find the lane again: by its name.
+pub(super) fn is_named(id: &str) -> bool {
+    !id.starts_with(UNNAMED)
+}
 
 /// Why a submitter ends its lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -190,7 +198,9 @@ impl LaneSubmission {
     }
 
     fn id(&self, workspace: &Workspace) -> Result<String, Failure> {
-        let Some(name) = &self.name else { return Ok(format!("f-{:016x}", random_number())) };
+        let Some(name) = &self.name else {
+            return Ok(format!("{UNNAMED}{:016x}", random_number()));
+        };
         let is_usable = !name.trim().is_empty()
             && name.chars().count() <= LONGEST_NAME
             && !name.contains(char::is_control);

@@ -11,8 +11,8 @@ use super::{fleet_attempt, fleet_worker};
 use crate::error::StoreError;
 use crate::fleet::{
     AttemptFence, BeginAnswer, EventPlace, FenceAnswer, FleetEvent, FleetLane, FleetLaneState,
-    FleetStore, FleetWorker, FleetWorkerState, NewFleetLane, PermitLimit, ResubmitAnswer,
-    ReturnKind, SubmitAnswer,
+    FleetStore, FleetWorker, FleetWorkerState, NewFleetLane, PermitLimit, RenewAnswer,
+    ResubmitAnswer, ReturnKind, SubmitAnswer,
 };
 use crate::sql::driver::{self, Connection, Row, params};
 
@@ -175,7 +175,7 @@ impl FleetStore for SqlStore {
         &self,
         fence: &AttemptFence,
         now: Timestamp,
-    ) -> Result<FenceAnswer, StoreError> {
+    ) -> Result<RenewAnswer, StoreError> {
         let renew = || {
             let transaction = self.begin()?;
             let answer = fleet_attempt::renew(&transaction, fence, now)?;

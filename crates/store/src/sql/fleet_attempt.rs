@@ -6,7 +6,7 @@ use super::first_row;
 use super::fleet::{complaints, find};
 use super::lease::clock;
 use super::row::{Time, stored};
-use crate::fleet::{AttemptFence, BeginAnswer, FenceAnswer, ReturnKind};
+use crate::fleet::{AttemptFence, BeginAnswer, FenceAnswer, RenewAnswer, ReturnKind};
 use crate::sql::driver::{self, Connection, OptionalExtension, params};
 
 /// The row of an attempt that may add to its lane.
@@ -53,12 +53,16 @@ pub(super) fn renew(
     connection: &Connection,
     fence: &AttemptFence,
     now: Timestamp,
-) -> driver::Result<FenceAnswer> {
+) -> driver::Result<RenewAnswer> {
     let now = clock(connection, now)?;
-    let sql = format!("UPDATE fleet_lanes SET beat_at = ?4 WHERE {CURRENT}");
+    let sql = format!("UPDATE fleet_lanes SET beat_at = ?4 WHERE {CURRENT} RETURNING watched_at");
     let AttemptFence { lane, generation, attempt } = fence;
     let values = params![lane, stored(*generation), stored(*attempt), Time(now)];
-    connection.execute(&sql, values).map(answer)
+    let watched: Option<Time> = connection.query_row(&sql, values, |row| row.get(0)).optional()?;
+    Ok(watched.map_or(RenewAnswer::Superseded, |Time(watched_at)| RenewAnswer::Current {
+        now,
+        watched_at,
+    }))
 }
 
 pub(super) fn give_back(

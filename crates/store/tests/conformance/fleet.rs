@@ -5,7 +5,8 @@ use std::thread;
 
 use convoke_store::fleet::{
     AttemptFence, BeginAnswer, EventPlace, FenceAnswer, FleetLaneState, FleetWorker,
-    FleetWorkerState, NewFleetLane, PermitLimit, ResubmitAnswer, ReturnKind, SubmitAnswer,
+    FleetWorkerState, NewFleetLane, PermitLimit, RenewAnswer, ResubmitAnswer, ReturnKind,
+    SubmitAnswer,
 };
 
 use super::*;
@@ -31,6 +32,10 @@ fn fence(id: &str, generation: u64, attempt: u64) -> AttemptFence {
 
 fn begins(store: &dyn Store, fence: &AttemptFence, worker: &str) -> bool {
     matches!(store.begin_attempt(fence, worker, at(20)).unwrap(), BeginAnswer::Begun { .. })
+}
+
+fn renews(store: &dyn Store, fence: &AttemptFence) -> bool {
+    matches!(store.renew_attempt(fence, at(30)).unwrap(), RenewAnswer::Current { .. })
 }
 
 fn lines(store: &dyn Store, id: &str) -> Vec<String> {
@@ -62,10 +67,10 @@ pub(super) fn attempts_are_fenced(store: &dyn Store) {
     assert!(begins(store, &second, "w2"), "another worker takes over");
     assert!(!begins(store, &first, "w1"), "it comes too late");
     assert_eq!(append(store, &first, 2, "stale"), Superseded);
-    assert_eq!(store.renew_attempt(&first, at(30)).unwrap(), Superseded);
+    assert!(!renews(store, &first));
     assert_eq!(store.end_attempt(&first, "answered", "stale", at(30)).unwrap(), Superseded);
     assert_eq!(append(store, &second, 1, "two"), Current);
-    assert_eq!(store.renew_attempt(&second, at(30)).unwrap(), Current);
+    assert!(renews(store, &second));
     assert_eq!(store.end_attempt(&second, "answered", "{}", at(40)).unwrap(), Current);
     assert_eq!(store.end_attempt(&second, "answered", "{}", at(41)).unwrap(), Current, "the same");
     assert_eq!(store.end_attempt(&second, "failed", "x", at(41)).unwrap(), Superseded, "another");
@@ -106,11 +111,11 @@ pub(super) fn generations_are_fenced(store: &dyn Store) {
     assert!(begins(store, &second, "w2"), "attempts are counted from 1 again");
     let stop = |id, generation| store.stop_fleet_lane(id, generation, "cancelled", at(30)).unwrap();
     assert!(!stop("f-1", 1), "a submitter of an earlier generation ends nothing of this one");
-    assert_eq!(store.renew_attempt(&second, at(30)).unwrap(), Current, "it goes on");
+    assert!(renews(store, &second), "it goes on");
     assert!(stop("f-1", 2));
     assert!(!stop("f-1", 2) && !stop("f-1", 3), "it has ended");
     assert!(!stop("f-9", 1), "there is none");
-    assert_eq!(store.renew_attempt(&second, at(31)).unwrap(), Superseded, "it was stopped");
+    assert!(!renews(store, &second), "it was stopped");
     assert_eq!(store.end_attempt(&second, "answered", "{}", at(31)).unwrap(), Superseded);
     let ended = store.watch_fleet_lane("f-1", at(99)).unwrap().unwrap();
     assert_eq!((ended.outcome.as_deref(), ended.generation), (Some("cancelled"), 3));
@@ -190,6 +195,24 @@ pub(super) fn submissions_are_counted(store: &dyn Store) {
     );
     let full = store.submit_fleet_lane(&most("f-6", 2), at(20)).unwrap();
     assert_eq!(full, SubmitAnswer::Full { open: 2 }, "and holds none");
+}
+
+pub(super) fn a_worker_hears_when_its_lanes_submitter_was_there(store: &dyn Store) {
+    store.submit_fleet_lane(&lane("f-1"), at(10)).unwrap();
+    let fence = fence("f-1", 1, 1);
+    assert!(begins(store, &fence, "w1"));
+    let renew = |now| match store.renew_attempt(&fence, at(now)).unwrap() {
+        RenewAnswer::Current { now, watched_at } => (now, watched_at),
+        RenewAnswer::Superseded => unreachable!("no other attempt has begun"),
+    };
+    let row = || store.fleet_lane("f-1").unwrap().unwrap();
+    let (first, submitted) = renew(40);
+    assert_eq!((Some(first), submitted), (row().beat_at, row().submitted_at));
+    let watched = store.watch_fleet_lane("f-1", at(50)).unwrap().unwrap().watched_at;
+    assert!(watched > submitted, "by the store's clock");
+    let (second, heard) = renew(60);
+    assert_eq!(heard, watched, "a sign of life of the worker is none of the submitter");
+    assert!(second > first && second >= heard, "both are times of one clock");
 }
 
 pub(super) fn silent_lanes_are_removed(store: &dyn Store) {
