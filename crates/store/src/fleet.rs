@@ -5,10 +5,13 @@
 //! names both, in the same transaction as the check, so a worker that was frozen, cut off or replaced
 //! cannot add a line or an answer, even if it believes that it is the last one.
 
+mod worker;
+
 use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 
+pub use self::worker::{FleetWorker, FleetWorkerState};
 use crate::error::StoreError;
 
 /// A lane to be run by a worker.
@@ -79,6 +82,8 @@ pub enum ReturnKind {
     Unfit,
     /// It failed on its way.
     Failed,
+    /// Its worker drains and waits no longer, and the lane loses no attempt by it.
+    Drained,
 }
 
 /// Where a lane is.
@@ -222,60 +227,6 @@ pub struct EventPlace {
     pub attempt: u64,
     /// The number of the line in its attempt, from 1.
     pub number: u64,
-}
-
-/// Whether a worker takes lanes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FleetWorkerState {
-    /// It does.
-    Working,
-    /// It ends what it runs, and takes no more.
-    Draining,
-    /// It ends immediately, with its clients, and other workers begin its lanes again.
-    Evicted,
-}
-
-impl FleetWorkerState {
-    /// Returns the word that is stored and shown.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Working => "working",
-            Self::Draining => "draining",
-            Self::Evicted => "evicted",
-        }
-    }
-
-    /// Returns the state stored as `name`.
-    pub fn parse(name: &str) -> Option<Self> {
-        [Self::Working, Self::Draining, Self::Evicted]
-            .into_iter()
-            .find(|state| state.name() == name)
-    }
-}
-
-/// A process that runs lanes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FleetWorker {
-    /// Its own id, which it drew when it started.
-    pub process: String,
-    /// Its name, which other processes may have as well.
-    pub name: String,
-    /// The machine that it runs on, as it calls itself.
-    pub machine: String,
-    /// The number of the process on its machine.
-    pub pid: u32,
-    /// The queues that it serves, in words.
-    pub offers: String,
-    /// How many lanes of each offer it runs together.
-    pub slots: u32,
-    /// Its version of Convoke.
-    pub version: String,
-    /// Whether it takes lanes.
-    pub state: FleetWorkerState,
-    /// When it started.
-    pub started_at: Timestamp,
-    /// When it was there last.
-    pub beat_at: Timestamp,
 }
 
 /// Keeps lanes of workers. Times are the server's where there is one, because the clocks of machines

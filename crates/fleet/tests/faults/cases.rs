@@ -12,7 +12,7 @@ use crate::{guide, machine, submitter};
 
 pub(crate) type Case = (&'static str, StoreKind, fn(&Stage));
 
-pub(crate) const CASES: [Case; 30] = [
+pub(crate) const CASES: [Case; 31] = [
     ("nothing goes wrong", StoreKind::File, nothing),
     ("nothing goes wrong, on Postgres", StoreKind::Server, nothing),
     ("a worker is killed", StoreKind::File, worker_is_killed),
@@ -25,6 +25,7 @@ pub(crate) const CASES: [Case; 30] = [
     ("a run comes back with another limit", StoreKind::File, submitter::limit_is_changed),
     ("a lane is cancelled while it waits and while it runs", StoreKind::File, lanes_are_cancelled),
     ("a worker is drained while lanes run", StoreKind::File, worker_is_drained),
+    ("a worker is drained and waits no longer", StoreKind::File, worker_waits_no_longer),
     ("a worker is evicted", StoreKind::File, worker_is_evicted),
     ("two workers have one name", StoreKind::File, names_are_shared),
     ("a worker is cut off from Temporal", StoreKind::File, machine::temporal_is_cut_off),
@@ -175,6 +176,28 @@ fn worker_is_drained(stage: &Stage) {
     running.finish();
     assert_eq!(first.end(), Some(0));
     assert_eq!(stage.clients("lane-0").len(), 1, "its lane was not begun again");
+}
+
+fn worker_waits_no_longer(stage: &Stage) {
+    // The lane has one attempt, and still has it when the worker gave it back.
+    stage.configure("attempts = 1");
+    let first = stage.worker_by("first", 1, |mut worker| {
+        worker.args(["--drain-limit", "1"]);
+        worker
+    });
+    let lane = stage.lane("lane-0", &[]);
+    let stopped = stage.wait_for_clients("lane-0", 1)[0];
+    signal("-TERM", first.pid());
+    assert_eq!(first.end(), Some(0));
+    assert!(!is_alive(stopped), "its client ends with it");
+    let shown = stage.convoke(&["fleet", "status", "--json"]).stdout(Some(0));
+    let shown: Value = serde_json::from_str(&shown).unwrap();
+    assert_eq!(shown["lanes"][0]["state"], "waiting", "{shown}");
+    let _second = stage.worker("second", 1);
+    stage.wait_for_clients("lane-0", 2);
+    stage.answer("lane-0");
+    lane.finish();
+    assert_eq!(lane.of("placed").len(), 2);
 }
 
 fn worker_is_evicted(stage: &Stage) {

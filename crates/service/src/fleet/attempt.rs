@@ -4,6 +4,7 @@
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -44,6 +45,8 @@ pub struct AttemptRequest {
     pub worker: String,
     /// The store for the worker's own record of its lanes.
     pub ledger: PathBuf,
+    /// Whether a lane that is stopped goes to another worker.
+    pub gives_back: Arc<AtomicBool>,
 }
 
 /// How an attempt ended.
@@ -126,6 +129,12 @@ pub fn run_attempt(
         FenceView::Current => {}
     }
     if cancel.is_cancelled() {
+        if request.gives_back.load(Ordering::SeqCst) {
+            let why = "the worker drains";
+            let back = || store.return_attempt(fence, ReturnKind::Drained, why, session.now());
+            // Without it, another worker begins the lane as well, and the lane has lost an attempt.
+            patiently(LONGEST, cancel, back).ok();
+        }
         return Ok(AttemptEnd::Stopped);
     }
     let (outcome, report) = match run {

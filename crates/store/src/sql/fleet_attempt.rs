@@ -89,15 +89,17 @@ pub(super) fn give_back(
     let who = match kind {
         ReturnKind::Unfit => worker,
         ReturnKind::Failed => format!("{worker} (failed)"),
+        ReturnKind::Drained => format!("{worker} (drained)"),
     };
     known.insert(who, why.chars().take(COMPLAINTS.0).collect());
     let known = serde_json::to_string(&known).unwrap_or_default();
+    let counts_not = i64::from(kind != ReturnKind::Failed);
     let returned = i64::from(kind == ReturnKind::Unfit);
     let sql = format!(
         "UPDATE fleet_lanes SET state = 'waiting', worker = NULL, beat_at = ?6, \
-         begun = begun - ?4, returned = returned + ?4, complaints = ?5 WHERE {CURRENT}"
+         begun = begun - ?4, returned = returned + ?7, complaints = ?5 WHERE {CURRENT}"
     );
-    let values = params![lane, generation, attempt, returned, known, Time(now)];
+    let values = params![lane, generation, attempt, counts_not, known, Time(now), returned];
     connection.execute(&sql, values).map(answer)
 }
 

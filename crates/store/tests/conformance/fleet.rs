@@ -270,6 +270,22 @@ pub(super) fn unfit_workers_use_up_no_attempt(store: &dyn Store) {
     assert_eq!((next.returned, next.complaints.len()), (0, 0), "a generation begins from nothing");
 }
 
+pub(super) fn a_drained_worker_uses_up_no_attempt(store: &dyn Store) {
+    store.submit_fleet_lane(&NewFleetLane { most_attempts: 1, ..lane("f-1") }, at(10)).unwrap();
+    for attempt in 1..=3 {
+        let fence = fence("f-1", 1, attempt);
+        assert!(begins(store, &fence, "w1"), "{attempt}");
+        let why = "the worker drains";
+        let back = store.return_attempt(&fence, ReturnKind::Drained, why, at(20)).unwrap();
+        assert_eq!(back, FenceAnswer::Current);
+        let waiting = store.fleet_lane("f-1").unwrap().unwrap();
+        assert_eq!((waiting.state, waiting.worker), (FleetLaneState::Waiting, None));
+        assert_eq!(waiting.returned, 0, "the worker could have run it");
+    }
+    assert!(begins(store, &fence("f-1", 1, 4), "w2"), "the only attempt that counts");
+    assert!(!begins(store, &fence("f-1", 1, 5), "w2"), "there is no second one");
+}
+
 pub(super) fn workers_are_known(store: &dyn Store) {
     let worker = |process: &str, name: &str| FleetWorker {
         process: process.to_owned(),
