@@ -261,6 +261,9 @@ pub trait FleetStore {
         now: Timestamp,
     ) -> Result<bool, StoreError>;
 
+    /// Counts the lanes of a key that hold a permit, of all projects, as a submission counts them.
+    fn open_lanes(&self, permit: &PermitLimit<'_>, now: Timestamp) -> Result<u32, StoreError>;
+
     /// Returns the time by which lanes and workers are noted.
     fn fleet_clock(&self, now: Timestamp) -> Result<Timestamp, StoreError>;
 

@@ -234,6 +234,13 @@ fn names_are_shared(stage: &Stage) {
     drop(workers);
 }
 
+/// Returns how many lanes hold a permit of the only limit, as a person sees it.
+fn permits(stage: &Stage) -> u64 {
+    let shown = stage.convoke(&["fleet", "status", "--json"]).stdout(Some(0));
+    let shown: Value = serde_json::from_str(&shown).unwrap();
+    shown["permits"][0]["open"].as_u64().unwrap()
+}
+
 fn limits_hold(stage: &Stage) {
     stage.configure("limits = { claude = 1 }");
     let _worker = stage.worker("only", 4);
@@ -242,6 +249,7 @@ fn limits_hold(stage: &Stage) {
     let second = stage.begin_lane("lane-1", &[]);
     second.until("waiting");
     assert_eq!(stage.clients("lane-1"), Vec::<u32>::new(), "there is a slot, and no permit");
+    assert_eq!(permits(stage), 1, "a submitter that waits holds none");
     stage.answer("lane-0");
     stage.answer("lane-1");
     first.finish();

@@ -21,7 +21,7 @@ use crate::settings::fleet;
 use crate::workspace::{Workspace, refused};
 
 /// A lane holds its permit as long as its submitter or its worker was there within this time.
-const PERMIT: SignedDuration = SignedDuration::from_mins(2);
+pub(super) const PERMIT: SignedDuration = SignedDuration::from_mins(2);
 
 /// How long a submitter waits for a store that is away.
 const PATIENCE: Duration = Duration::from_mins(5);

@@ -110,6 +110,15 @@ impl FleetStore for SqlStore {
         stop().map_err(failed("stop the lane"))
     }
 
+    fn open_lanes(&self, permit: &PermitLimit<'_>, now: Timestamp) -> Result<u32, StoreError> {
+        let count = || {
+            let connection = self.connection();
+            let now = clock(&connection, now)?;
+            open_lanes(&connection, permit, now)
+        };
+        count().map_err(failed("count the open lanes"))
+    }
+
     fn fleet_clock(&self, now: Timestamp) -> Result<Timestamp, StoreError> {
         clock(&self.connection(), now).map_err(failed("read the store's clock"))
     }

@@ -166,6 +166,7 @@ pub(super) fn submissions_are_counted(store: &dyn Store) {
     let full = store.submit_fleet_lane(&most("f-3", 2), at(10)).unwrap();
     assert_eq!(full, SubmitAnswer::Full { open: 2 });
     assert_eq!(store.fleet_lane("f-3").unwrap(), None);
+    let permit_of_none = PermitLimit { key: "gemini", ..most("f-4", 1).permit };
     let permit = PermitLimit { key: "codex", ..most("f-4", 1).permit };
     let codex = NewFleetLane { permit, ..lane("f-4") };
     assert_eq!(store.submit_fleet_lane(&codex, at(10)).unwrap(), SubmitAnswer::Submitted);
@@ -195,6 +196,10 @@ pub(super) fn submissions_are_counted(store: &dyn Store) {
     );
     let full = store.submit_fleet_lane(&most("f-6", 2), at(20)).unwrap();
     assert_eq!(full, SubmitAnswer::Full { open: 2 }, "and holds none");
+    let open = |permit: &PermitLimit<'_>| store.open_lanes(permit, at(20)).unwrap();
+    assert_eq!(open(&lane("f-6").permit), 2, "it is counted as for a submission");
+    assert_eq!(open(&permit_of_none), 0);
+    assert_eq!(open(&gone), 0, "lanes of which nothing is heard hold none");
 }
 
 pub(super) fn a_worker_hears_when_its_lanes_submitter_was_there(store: &dyn Store) {
