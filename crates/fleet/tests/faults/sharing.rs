@@ -119,16 +119,20 @@ pub(crate) fn worker_is_older(stage: &Stage) {
     stage.wait_for_clients("lane-0", 1);
     let second = stage.lane("lane-1", &[]);
     let sql = |sql: &str| postgres().sql(&stage.database(), sql);
-    let waits = "state = 'waiting'";
-    sql(&format!(
-        "UPDATE fleet_lanes SET request = replace(request, '{{', '{{\"novel\":1,') WHERE {waits}"
-    ));
+    let (known, version) = ("\"written_by\":\"", env!("CARGO_PKG_VERSION"));
+    let later = format!("\"novel\":1,{known}9.1.0");
+    let change = |from: &str, to: &str, which: &str| {
+        sql(&format!(
+            "UPDATE fleet_lanes SET request = replace(request, '{from}', '{to}') {which}"
+        ));
+    };
+    change(&format!("{known}{version}"), &later, "WHERE state = 'waiting'");
     let older = stage.worker("older", 1);
     let said = wait_for_returns(stage, &second, &older, 4);
-    assert!(said.contains("a later version of convoke wrote it"), "{said}");
+    assert!(said.contains("convoke 9.1.0 wrote it with `novel`"), "{said}");
     signal("-TERM", older.pid());
     assert_eq!(older.end(), Some(0));
-    sql("UPDATE fleet_lanes SET request = replace(request, '\"novel\":1,', '')");
+    change(&later, &format!("{known}{version}"), "");
     stage.answer("lane-0");
     stage.answer("lane-1");
     first.finish();

@@ -21,7 +21,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::lines::{AttemptLines, FenceView};
-use super::order::FleetOrder;
+use super::order::{FleetOrder, OrderError};
 use super::patience::{LONGEST, patiently};
 use super::submission::{ANSWERED, CANCELLED, is_named};
 use crate::failure::{ErrorClass, Failure, with_causes};
@@ -64,11 +64,12 @@ pub enum AttemptEnd {
 
 #[derive(Debug, thiserror::Error)]
 enum AttemptError {
-    #[error(
-        "cannot read the request of lane {lane}: a later version of convoke wrote it, and this worker's \
-         is {}", env!("CARGO_PKG_VERSION")
-    )]
-    Order { lane: String },
+    #[error("cannot read the request of lane {lane}")]
+    Order {
+        lane: String,
+        #[source]
+        source: OrderError,
+    },
     #[error(
         "the store of this worker has no lane {lane}, or its user is not of the lane's project"
     )]
@@ -184,11 +185,9 @@ fn run_lane(
     prompt: &str,
     lines: &AttemptLines<'_>,
 ) -> Result<(String, String), Failure> {
-    let order: Option<FleetOrder> = serde_json::from_str(order).ok();
-    let read = order.and_then(|order| order.offer().map(|offer| (order, offer)));
-    let (order, offer) = read.ok_or_else(|| {
+    let (order, offer) = FleetOrder::read(order).map_err(|source| {
         let lane = request.fence.lane.clone();
-        Failure::new(ErrorClass::Prerequisite, AttemptError::Order { lane })
+        Failure::new(ErrorClass::Prerequisite, AttemptError::Order { lane, source })
     })?;
     let tree = working_tree(session, &order, &offer, lines.cancel)?;
     let agent = &offer.agent;
