@@ -103,7 +103,7 @@ fn name_of(answer: &str) -> &str {
 }
 
 /// Counts what a lane has of attempts that counted no more: its answer, and lines that came after the last
-/// attempt began.
+/// attempt began, or after the lane was stopped.
 fn stale_parts(lane: &FleetLane, answer: Option<&str>, events: &[FleetEvent]) -> usize {
     let last = (lane.generation, lane.attempt);
     let of_last = |event: &&FleetEvent| (event.place.generation, event.place.attempt) == last;
@@ -116,10 +116,12 @@ fn stale_parts(lane: &FleetLane, answer: Option<&str>, events: &[FleetEvent]) ->
         session.as_deref() == Some(&format!("s-{pid}"))
     };
     let answer = usize::from(answer.is_some_and(|answer| !is_by_last(answer)));
+    // A stop begins a generation without an attempt, and leaves the start of the one before.
+    let over = if lane.attempt == 0 { lane.ended_at } else { lane.started_at };
+    let over = over.map(|over| over.saturating_add(NEARLY).unwrap());
     let is_late = |event: &&FleetEvent| {
         let at: Timestamp = read(event)["at"].as_str().unwrap().parse().unwrap();
-        let begun = lane.started_at.map(|begun| begun.saturating_add(NEARLY).unwrap());
-        !of_last(event) && begun.is_some_and(|begun| at > begun)
+        !of_last(event) && over.is_some_and(|over| at > over)
     };
     answer + events.iter().filter(is_late).count()
 }

@@ -66,13 +66,11 @@ impl FleetOrder {
     /// Reads an order that the store keeps, with the agent and repository that it names.
     pub(super) fn read(text: &str) -> Result<(Self, FleetOffer), OrderError> {
         let order: Self = serde_json::from_str(text).map_err(|source| unread(text, source))?;
-        match order.offer() {
-            Some(offer) => Ok((order, offer)),
-            None => {
-                let writer = writer(Some(&order.written_by));
-                Err(OrderError::Agent { writer, offer: order.offer })
-            }
-        }
+        let Some(offer) = order.offer() else {
+            let writer = writer(Some(&order.written_by));
+            return Err(OrderError::Agent { writer, offer: order.offer });
+        };
+        Ok((order, offer))
     }
 
     /// Returns the order of a lane that may only read.
