@@ -12,7 +12,7 @@ use crate::{guide, machine, submitter};
 
 pub(crate) type Case = (&'static str, StoreKind, fn(&Stage));
 
-pub(crate) const CASES: [Case; 31] = [
+pub(crate) const CASES: [Case; 32] = [
     ("nothing goes wrong", StoreKind::File, nothing),
     ("nothing goes wrong, on Postgres", StoreKind::Server, nothing),
     ("a worker is killed", StoreKind::File, worker_is_killed),
@@ -45,6 +45,11 @@ pub(crate) const CASES: [Case; 31] = [
     ("the limit of an agent is reached", StoreKind::File, limits_hold),
     ("convoke runs a lane on a worker, and stops it", StoreKind::File, convoke_runs_lanes),
     ("a run with remote lanes is killed and comes back", StoreKind::File, sharing::run_is_killed),
+    (
+        "a review with a remote agent is killed and comes back",
+        StoreKind::File,
+        submitter::dispatch_is_killed,
+    ),
     ("an agent reaches its limit", StoreKind::File, agent_reaches_its_limit),
     ("a lane is recorded, over its budget, and untidy", StoreKind::File, what_holds_for_lanes),
     ("a person looks, stops a lane and drains a worker", StoreKind::File, a_person_acts),
@@ -314,9 +319,9 @@ fn what_holds_for_lanes(stage: &Stage) {
         let lane = stage.convoke(&[&words[..], more].concat());
         stage.wait_for_clients(name, 1);
         if code == 0 {
-            stage.answer(name)
+            stage.answer(name);
         } else {
-            stage.go_on(name)
+            stage.go_on(name);
         }
         serde_json::from_str(&lane.stdout(Some(code))).unwrap()
     };

@@ -76,3 +76,25 @@ pub(crate) fn limit_is_changed(stage: &Stage) {
     other.finish();
     assert_eq!(stage.clients("lane-0").len(), asked + 1, "its agent was asked once more");
 }
+
+/// A review is killed while its agent works, and comes back for the answer by its run, role and round.
+pub(crate) fn dispatch_is_killed(stage: &Stage) {
+    // The first words of the role's prompt, and of the second question for a verdict, name the lanes.
+    const LANES: [&str; 2] = ["Review", "Your"];
+    let _worker = stage.worker("only", 1);
+    stage.convoke(&["dispatch", "init", "search"]).stdout(Some(0));
+    let role = ["dispatch", "run", "specify/spec-reviewer", "--feature", "001-search"];
+    let words = [&role[..], &["--client", "fleet:claude@app", "--run", "night"]].concat();
+    let first = stage.convoke(&words);
+    stage.wait_for_clients(LANES[0], 1);
+    first.kill();
+    for lane in LANES {
+        stage.answer(lane);
+    }
+    // The answer is no verdict, which is the agent's business.
+    stage.convoke(&words).stdout(Some(4));
+    for lane in LANES {
+        assert_eq!(stage.clients(lane).len(), 1, "its agent was asked once");
+    }
+    stage.expect_in_ledger(LANES.len());
+}
