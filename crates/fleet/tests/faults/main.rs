@@ -1,5 +1,5 @@
 //! Lanes on workers under faults: each case is played with a real Temporal server, a real store and a
-//! client of its own. After each trial, the store is asked which lanes were lost, answered twice or
+//! client of its own. After each trial, the store tells which lanes were lost, answered twice or
 //! answered by an attempt that counted no more (`audit.rs`). All three counts must be 0.
 //!
 //! `CONVOKE_FLEET_TRIALS` plays each case so many times. Temporal's program is the one that `cargo xtask

@@ -222,7 +222,7 @@ fn is_repeated(lane: &FleetLane) -> bool {
 }
 
 /// Returns the generation of a lane that is known by its name. One that ended without an answer is
-/// submitted once more, with what is asked now; `None` while its agent's limit is reached.
+/// submitted once more, with the present request; `None` while its agent's limit is reached.
 fn again(
     workspace: &Workspace,
     session: &Session,
