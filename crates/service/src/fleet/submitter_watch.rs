@@ -36,6 +36,8 @@ impl SubmitterWatch {
 mod tests {
     use super::*;
 
+    const NEVER: [i64; 0] = [];
+
     fn at(second: i64) -> Timestamp {
         Timestamp::from_second(1_000_000 + second).unwrap()
     }
@@ -52,7 +54,7 @@ mod tests {
 
     #[test]
     fn a_submitter_is_gone_after_its_silence_and_not_before() {
-        assert_eq!(gone((0..9).map(|beat| (beat * 5, beat * 5 - 1))), []);
+        assert_eq!(gone((0..9).map(|beat| (beat * 5, beat * 5 - 1))), NEVER);
         assert_eq!(gone((0..7).map(|beat| (beat * 5, 3))), [25, 30]);
     }
 
@@ -60,13 +62,13 @@ mod tests {
     fn a_time_without_the_store_does_not_count() {
         // The store was away from 10 to 60, and the worker is the first that it answers.
         let answers = [(0, 0), (5, 5), (10, 10), (60, 10), (65, 64), (70, 64)];
-        assert_eq!(gone(answers), []);
+        assert_eq!(gone(answers), NEVER);
         // The submitter does not come back with the store.
         assert_eq!(gone([(0, 0), (10, 9), (60, 9), (70, 9), (80, 9), (81, 9)]), [81]);
     }
 
     #[test]
     fn an_attempt_that_begins_hears_of_its_submitter_first() {
-        assert_eq!(gone([(500, 0), (505, 0)]), [], "the lane waited for a worker");
+        assert_eq!(gone([(500, 0), (505, 0)]), NEVER, "the lane waited for a worker");
     }
 }
