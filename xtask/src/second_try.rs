@@ -21,6 +21,8 @@ pub struct FailedTarget {
     selection: Vec<String>,
     /// The names of the tests; empty for a target that does not list them.
     names: Vec<String>,
+    /// What the target says that a second try must not hide.
+    finding: Option<String>,
 }
 
 impl FailedTarget {
@@ -43,6 +45,11 @@ impl FailedTarget {
         arguments
     }
 
+    /// Returns what the target says that a second try must not hide, such as an answer that was lost.
+    pub fn finding(&self) -> Option<&str> {
+        self.finding.as_deref()
+    }
+
     /// Returns the names of the tests, or the words that choose their target.
     pub fn title(&self) -> String {
         let words = if self.names.is_empty() { &self.selection } else { &self.names };
@@ -56,8 +63,12 @@ pub struct FailureReader {
     line: Vec<u8>,
     is_list: bool,
     names: Vec<String>,
+    finding: Option<String>,
     failed: Vec<FailedTarget>,
 }
+
+/// How a target's line begins about what no second try may hide.
+const FINDING: &str = "no second try: ";
 
 impl FailureReader {
     /// Reads the next piece of the output.
@@ -81,7 +92,10 @@ impl FailureReader {
             self.is_list = false;
         } else if let Some(words) = rerun.and_then(|rest| rest.strip_suffix('`')) {
             let names = std::mem::take(&mut self.names);
-            self.failed.push(FailedTarget { selection: selection(words), names });
+            let finding = self.finding.take();
+            self.failed.push(FailedTarget { selection: selection(words), names, finding });
+        } else if let Some(finding) = line.strip_prefix(FINDING).filter(|_| !self.is_list) {
+            self.finding = Some(finding.to_owned());
         } else if let Some(name) = line.strip_prefix("    ").filter(|_| self.is_list) {
             self.names.push(name.to_owned());
         }
@@ -143,6 +157,20 @@ mod tests {
                 "test --workspace --exclude x --test chaos"
             );
         }
+    }
+
+    #[test]
+    fn what_a_target_found_is_not_hidden_by_a_second_try() {
+        let output = "a worker is frozen: 1 trials, 1 lanes, 0 lost, 0 doubled, 1 stale\n\
+            no second try: a worker is frozen\n\nfailures:\n    a worker is frozen\n    disk, full\n\
+            \ntest result: FAILED.\nerror: test failed, to rerun pass `-p convoke-fleet --test faults`\n\
+            failures:\n    no second try: slow\n\ntest result: FAILED.\n\
+            error: test failed, to rerun pass `-p convoke --test e2e`\n";
+        let failed = read(output, 9);
+        let [faults, e2e] = &failed[..] else { panic!("{failed:?}") };
+        assert_eq!(faults.finding(), Some("a worker is frozen"));
+        assert_eq!(faults.title(), "a worker is frozen disk, full");
+        assert_eq!(e2e.finding(), None, "the name of a test says nothing");
     }
 
     #[test]

@@ -109,8 +109,12 @@ impl FleetLanes {
         let attempt = u64::from(context.info().attempt);
         let name = ticket.lane.clone();
         let fence = AttemptFence { lane: ticket.lane, generation: ticket.generation, attempt };
-        let request =
-            AttemptRequest { fence, worker: self.worker.clone(), ledger: self.ledger.clone() };
+        let request = AttemptRequest {
+            fence,
+            worker: self.worker.clone(),
+            ledger: self.ledger.clone(),
+            gives_back: Arc::clone(&self.gives_back),
+        };
         let cancel = Cancel::default();
         let (session, stops) = (self.session.clone(), cancel.clone());
         let mut lane = tokio::task::spawn_blocking(move || run_attempt(&session, &request, &stops));

@@ -7,6 +7,7 @@
 mod activity;
 mod lane;
 mod lines;
+mod permit_wait;
 mod temporal;
 mod watch;
 mod worker;

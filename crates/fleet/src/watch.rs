@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use convoke::exit::Exit;
 use convoke::output::Output;
+use convoke_engine::chance::random_number;
 use convoke_service::failure::{ErrorClass, Failure};
 use convoke_service::fleet::{LaneLook, LaneSubmission, StopReason, SubmittedLane};
 use convoke_service::session::Session;
@@ -27,6 +28,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::activity::FleetLanes;
 use crate::lines::OwnLine;
+use crate::permit_wait::PermitWait;
 use crate::temporal::{LaneTicket, TemporalError};
 
 /// The time between two looks for new lines in the store.
@@ -116,7 +118,7 @@ impl LaneWatch<'_> {
 
     /// Submits the lane, as soon as its agent's limit lets it; `None` if it was cancelled before.
     fn submit(&self, output: &mut Output) -> Result<Option<SubmittedLane>, Failure> {
-        let mut steps = 0;
+        let (mut wait, mut silence) = (PermitWait::new(), STEP * STEPS_OF_A_SIGN);
         loop {
             if self.session.is_stopped() {
                 return Ok(None);
@@ -127,11 +129,22 @@ impl LaneWatch<'_> {
                 output.json_line(&OwnLine::Submitted { fleet_lane, generation, queue })?;
                 return Ok(Some(lane));
             }
-            if steps % STEPS_OF_A_SIGN == 0 {
+            if silence >= STEP * STEPS_OF_A_SIGN {
+                silence = Duration::ZERO;
                 output.json_line(&OwnLine::Waiting { reason: "the limit of its agent" })?;
             }
-            steps += 1;
-            thread::sleep(STEP);
+            let pause = wait.pause(random_number());
+            silence += pause;
+            self.rest(pause);
+        }
+    }
+
+    /// Waits for a time, or until the watch is stopped.
+    fn rest(&self, mut pause: Duration) {
+        while !pause.is_zero() && !self.session.is_stopped() {
+            let step = pause.min(STEP);
+            thread::sleep(step);
+            pause -= step;
         }
     }
 

@@ -13,6 +13,7 @@ use convoke_service::failure::Failure;
 use convoke_service::fleet::{WorkerIdentity, WorkerOrders};
 use convoke_service::session::Session;
 use convoke_service::workspace::open_store;
+use jiff::SignedDuration;
 use temporalio_client::Client;
 use temporalio_sdk::runtime::RuntimeOptions;
 use temporalio_sdk::runtime::worker_tuner::{FixedSizeSlotSupplier, TunerHolder};
@@ -25,6 +26,9 @@ use crate::temporal::{TemporalError, connect, prepare};
 
 /// How often a worker says that it is there.
 const BEAT: Duration = Duration::from_secs(2);
+
+/// How often it removes what ended long ago.
+const PRUNING: SignedDuration = SignedDuration::from_hours(24);
 
 /// How often it looks for a signal.
 const STEP: Duration = Duration::from_millis(100);
@@ -181,7 +185,13 @@ struct HeardOrders {
 /// Tells the store that the worker is there, and takes its orders, until the worker is over. A store that
 /// is away is no reason to stop lanes that run.
 fn beat(session: &Session, identity: &WorkerIdentity, orders: &HeardOrders, is_over: &AtomicBool) {
+    // The worker did so when it started, and may work for months.
+    let mut pruned = session.now();
     while !is_over.load(Ordering::SeqCst) {
+        // With the clock of this machine: a day more or less is no matter. One that fails comes again.
+        if session.now().duration_since(pruned) >= PRUNING && identity.prune(session).is_ok() {
+            pruned = session.now();
+        }
         let drains = orders.drains.load(Ordering::SeqCst) || session.is_stopped();
         let plan = if drains { WorkerOrders::Drain } else { WorkerOrders::Work };
         match identity.beat(session, plan) {

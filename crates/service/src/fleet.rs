@@ -7,6 +7,7 @@ mod order;
 mod patience;
 mod status;
 mod submission;
+mod submitter_watch;
 mod worker;
 
 pub use self::attempt::{AttemptEnd, AttemptRequest, run_attempt};

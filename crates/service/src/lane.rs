@@ -81,6 +81,9 @@ pub struct LaneRequest<'a> {
     pub prompt: &'a str,
     /// The lane's label; recordings can be found by it.
     pub label: Option<&'a str>,
+    /// Its place in its run, if it has no label: by run and place, a call that comes back finds the lane
+    /// on another machine.
+    pub place: Option<&'a str>,
     /// The cassette that it is added to.
     pub record: Option<&'a Path>,
     /// The model, instead of the client's own choice.
@@ -128,6 +131,7 @@ impl<'a> LaneRequest<'a> {
             agent,
             prompt,
             label: None,
+            place: None,
             record: None,
             model: None,
             effort: None,

@@ -5,10 +5,13 @@
 //! names both, in the same transaction as the check, so a worker that was frozen, cut off or replaced
 //! cannot add a line or an answer, even if it believes that it is the last one.
 
+mod worker;
+
 use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 
+pub use self::worker::{FleetWorker, FleetWorkerState};
 use crate::error::StoreError;
 
 /// A lane to be run by a worker.
@@ -46,9 +49,10 @@ pub struct PermitLimit<'a> {
 pub enum SubmitAnswer {
     /// The lane waits for a worker, in its first generation.
     Submitted,
-    /// There is a lane of this id, of the same request and prompt.
+    /// There is a lane of this id, of the same queue and prompt. Its request may be another one: the
+    /// caller decides what of it must be the same.
     Known(Box<FleetLane>),
-    /// There is a lane of this id, of another request or prompt.
+    /// There is a lane of this id, of another queue or prompt.
     Different,
     /// As many lanes of its key are open as may be.
     Full {
@@ -78,6 +82,8 @@ pub enum ReturnKind {
     Unfit,
     /// It failed on its way.
     Failed,
+    /// Its worker drains and waits no longer, and the lane loses no attempt by it.
+    Drained,
 }
 
 /// Where a lane is.
@@ -173,6 +179,20 @@ pub enum FenceAnswer {
     Superseded,
 }
 
+/// The answer to an attempt whose worker says that it is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RenewAnswer {
+    /// It may still add to its lane.
+    Current {
+        /// The store's time.
+        now: Timestamp,
+        /// When the lane's submitter was there last, by the same clock.
+        watched_at: Timestamp,
+    },
+    /// It may not.
+    Superseded,
+}
+
 /// The answer to an attempt that begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BeginAnswer {
@@ -209,60 +229,6 @@ pub struct EventPlace {
     pub number: u64,
 }
 
-/// Whether a worker takes lanes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FleetWorkerState {
-    /// It does.
-    Working,
-    /// It ends what it runs, and takes no more.
-    Draining,
-    /// It ends immediately, with its clients, and other workers begin its lanes again.
-    Evicted,
-}
-
-impl FleetWorkerState {
-    /// Returns the word that is stored and shown.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Working => "working",
-            Self::Draining => "draining",
-            Self::Evicted => "evicted",
-        }
-    }
-
-    /// Returns the state stored as `name`.
-    pub fn parse(name: &str) -> Option<Self> {
-        [Self::Working, Self::Draining, Self::Evicted]
-            .into_iter()
-            .find(|state| state.name() == name)
-    }
-}
-
-/// A process that runs lanes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FleetWorker {
-    /// Its own id, which it drew when it started.
-    pub process: String,
-    /// Its name, which other processes may have as well.
-    pub name: String,
-    /// The machine that it runs on, as it calls itself.
-    pub machine: String,
-    /// The number of the process on its machine.
-    pub pid: u32,
-    /// The queues that it serves, in words.
-    pub offers: String,
-    /// How many lanes of each offer it runs together.
-    pub slots: u32,
-    /// Its version of Convoke.
-    pub version: String,
-    /// Whether it takes lanes.
-    pub state: FleetWorkerState,
-    /// When it started.
-    pub started_at: Timestamp,
-    /// When it was there last.
-    pub beat_at: Timestamp,
-}
-
 /// Keeps lanes of workers. Times are the server's where there is one, because the clocks of machines
 /// differ; `now` counts for a file.
 pub trait FleetStore {
@@ -273,12 +239,13 @@ pub trait FleetStore {
         now: Timestamp,
     ) -> Result<SubmitAnswer, StoreError>;
 
-    /// Gives a lane that has ended in a generation another one, unless its permit has no room. With a
-    /// delay, the engine hands it out later; until then it holds no permit, and asks for none.
+    /// Gives a lane that has ended in a generation another one, with this request, unless its permit has no
+    /// room. With a delay, the engine hands it out later; until then it holds no permit, and asks for none.
     fn resubmit_fleet_lane(
         &self,
         id: &str,
         generation: u64,
+        request: &str,
         permit: &PermitLimit<'_>,
         delay: SignedDuration,
         now: Timestamp,
@@ -293,6 +260,9 @@ pub trait FleetStore {
         outcome: &str,
         now: Timestamp,
     ) -> Result<bool, StoreError>;
+
+    /// Counts the lanes of a key that hold a permit, of all projects, as a submission counts them.
+    fn open_lanes(&self, permit: &PermitLimit<'_>, now: Timestamp) -> Result<u32, StoreError>;
 
     /// Returns the time by which lanes and workers are noted.
     fn fleet_clock(&self, now: Timestamp) -> Result<Timestamp, StoreError>;
@@ -318,12 +288,12 @@ pub trait FleetStore {
         now: Timestamp,
     ) -> Result<BeginAnswer, StoreError>;
 
-    /// Notes that an attempt's worker is there.
+    /// Notes that an attempt's worker is there, and tells whether the submitter is.
     fn renew_attempt(
         &self,
         fence: &AttemptFence,
         now: Timestamp,
-    ) -> Result<FenceAnswer, StoreError>;
+    ) -> Result<RenewAnswer, StoreError>;
 
     /// Ends an attempt without an end of its lane, which waits again, and keeps what its worker says.
     fn return_attempt(

@@ -90,7 +90,7 @@ pub(super) fn the_day_counts_for_all(team: &Team<'_>) {
     assert_eq!(team.plain("ana", "SELECT count(*) FROM lanes").as_deref(), Ok("0"));
 }
 
-// A fleet of a team: lanes and their lines by project, workers by member, and no one rewrites a request.
+// A fleet of a team: lanes and their lines by project, workers by member, and no one rewrites a prompt.
 pub(super) fn lanes_of_workers_belong_to_projects(team: &Team<'_>) {
     let ask = |sql: &str| team.plain("ana", sql).unwrap();
     let refused = |sql: &str| assert!(team.plain("ana", sql).is_err(), "{sql}");
@@ -116,6 +116,8 @@ pub(super) fn lanes_of_workers_belong_to_projects(team: &Team<'_>) {
     ask("INSERT INTO fleet_events VALUES ('f-2', 1, 1, 1, 'mine')");
     refused("UPDATE fleet_events SET line = 'other'");
     ask("UPDATE fleet_lanes SET watched_at = '2027' WHERE id = 'f-2'");
+    // A lane that is submitted again may have other limits.
+    ask("UPDATE fleet_lanes SET request = '{\"wall_ms\":1}' WHERE id = 'f-2'");
     ask("UPDATE fleet_lanes SET state = 'ended', ended_at = '2027' WHERE id = 'f-2'");
     let audit = "SELECT string_agg(action, ' ' ORDER BY id) FROM team_audit \
                  WHERE subject = 'fleet_lanes' AND member = 'ana' AND key = 'f-2'";

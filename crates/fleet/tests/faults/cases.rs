@@ -7,12 +7,12 @@ use serde_json::Value;
 
 use crate::process::{is_alive, signal, wait_for};
 use crate::sharing;
-use crate::stage::{Counts, Stage, StoreKind, postgres};
-use crate::{guide, machine};
+use crate::stage::{Stage, StoreKind, postgres};
+use crate::{guide, machine, submitter};
 
-type Case = (&'static str, StoreKind, fn(&Stage) -> Counts);
+pub(crate) type Case = (&'static str, StoreKind, fn(&Stage));
 
-pub(crate) const CASES: [Case; 27] = [
+pub(crate) const CASES: [Case; 32] = [
     ("nothing goes wrong", StoreKind::File, nothing),
     ("nothing goes wrong, on Postgres", StoreKind::Server, nothing),
     ("a worker is killed", StoreKind::File, worker_is_killed),
@@ -20,8 +20,12 @@ pub(crate) const CASES: [Case; 27] = [
     ("Temporal is killed and starts again", StoreKind::File, temporal_is_killed),
     ("Postgres is killed and starts again", StoreKind::Server, postgres_is_killed),
     ("a submitter is killed and comes back", StoreKind::File, submitter_is_killed),
+    ("submitters are gone for good", StoreKind::Server, submitter::submitters_are_gone),
+    ("a submitter sleeps for a while", StoreKind::File, submitter::submitter_sleeps),
+    ("a run comes back with another limit", StoreKind::File, submitter::limit_is_changed),
     ("a lane is cancelled while it waits and while it runs", StoreKind::File, lanes_are_cancelled),
     ("a worker is drained while lanes run", StoreKind::File, worker_is_drained),
+    ("a worker is drained and waits no longer", StoreKind::File, worker_waits_no_longer),
     ("a worker is evicted", StoreKind::File, worker_is_evicted),
     ("two workers have one name", StoreKind::File, names_are_shared),
     ("a worker is cut off from Temporal", StoreKind::File, machine::temporal_is_cut_off),
@@ -41,6 +45,11 @@ pub(crate) const CASES: [Case; 27] = [
     ("the limit of an agent is reached", StoreKind::File, limits_hold),
     ("convoke runs a lane on a worker, and stops it", StoreKind::File, convoke_runs_lanes),
     ("a run with remote lanes is killed and comes back", StoreKind::File, sharing::run_is_killed),
+    (
+        "a review with a remote agent is killed and comes back",
+        StoreKind::File,
+        submitter::dispatch_is_killed,
+    ),
     ("an agent reaches its limit", StoreKind::File, agent_reaches_its_limit),
     ("a lane is recorded, over its budget, and untidy", StoreKind::File, what_holds_for_lanes),
     ("a person looks, stops a lane and drains a worker", StoreKind::File, a_person_acts),
@@ -50,29 +59,24 @@ fn names(count: usize) -> Vec<String> {
     (0..count).map(|number| format!("lane-{number}")).collect()
 }
 
-fn sum(counts: impl IntoIterator<Item = Counts>) -> Counts {
-    counts.into_iter().fold(Counts::default(), Counts::plus)
-}
-
-fn nothing(stage: &Stage) -> Counts {
+fn nothing(stage: &Stage) {
     let _workers = [stage.worker("one", 2), stage.worker("two", 2)];
     let names = names(6);
     let lanes: Vec<_> = names.iter().map(|name| stage.lane(name, &[])).collect();
     for name in &names {
         stage.answer(name);
     }
-    let counts = sum(lanes.iter().map(|lane| lane.counts(&[])));
     for lane in &lanes {
+        lane.finish();
         assert_eq!(stage.clients(&lane.name).len(), 1, "each agent was asked once");
         let noted = fs::read_to_string(stage.path("clients").join(&lane.name)).unwrap();
         assert!(noted.contains(" committed"), "it saw the commit and nothing else: {noted}");
         assert_eq!(lane.of("text")[0]["text"], "working", "events came through");
         assert_eq!(lane.of("placed").len(), 1);
     }
-    counts
 }
 
-fn worker_is_killed(stage: &Stage) -> Counts {
+fn worker_is_killed(stage: &Stage) {
     let first = stage.worker("first", 1);
     let lane = stage.lane("lane-0", &[]);
     let superseded = stage.wait_for_clients("lane-0", 1);
@@ -81,12 +85,11 @@ fn worker_is_killed(stage: &Stage) -> Counts {
     wait_for("the guardian ends the client", || !is_alive(superseded[0]));
     stage.wait_for_clients("lane-0", 2);
     stage.answer("lane-0");
-    let counts = lane.counts(&superseded);
+    lane.finish();
     assert_eq!(lane.of("placed").len(), 2, "the reader hears of the second attempt");
-    counts
 }
 
-fn worker_is_frozen(stage: &Stage) -> Counts {
+fn worker_is_frozen(stage: &Stage) {
     let first = stage.worker("first", 1);
     let lane = stage.lane("lane-0", &[]);
     let superseded = stage.wait_for_clients("lane-0", 1);
@@ -101,10 +104,10 @@ fn worker_is_frozen(stage: &Stage) -> Counts {
     signal("-CONT", first.pid());
     wait_for("the thawed worker gives up", || !stage.has_trees(first.pid()));
     signal("-CONT", both[1]);
-    lane.counts(&superseded)
+    lane.finish();
 }
 
-fn temporal_is_killed(stage: &Stage) -> Counts {
+fn temporal_is_killed(stage: &Stage) {
     let _worker = stage.worker("only", 1);
     let running = stage.lane("lane-0", &[]);
     stage.wait_for_clients("lane-0", 1);
@@ -113,10 +116,11 @@ fn temporal_is_killed(stage: &Stage) -> Counts {
     stage.start_temporal();
     stage.answer("lane-0");
     stage.answer("lane-1");
-    sum([running.counts(&[]), waiting.counts(&[])])
+    running.finish();
+    waiting.finish();
 }
 
-fn postgres_is_killed(stage: &Stage) -> Counts {
+fn postgres_is_killed(stage: &Stage) {
     let _worker = stage.worker("only", 1);
     let running = stage.lane("lane-0", &[]);
     stage.wait_for_clients("lane-0", 1);
@@ -126,12 +130,12 @@ fn postgres_is_killed(stage: &Stage) -> Counts {
     stage.answer("lane-0");
     stage.answer("lane-1");
     postgres().begin("");
-    let counts = sum([running.counts(&[]), waiting.counts(&[])]);
+    running.finish();
+    waiting.finish();
     assert_eq!(stage.clients("lane-0").len(), 1, "the agent was asked once");
-    counts
 }
 
-fn submitter_is_killed(stage: &Stage) -> Counts {
+fn submitter_is_killed(stage: &Stage) {
     let _worker = stage.worker("only", 1);
     let named = ["--name", "review of login"];
     let first = stage.lane("lane-0", &named);
@@ -139,14 +143,13 @@ fn submitter_is_killed(stage: &Stage) -> Counts {
     first.process.kill();
     let second = stage.lane("lane-0", &named);
     stage.answer("lane-0");
-    let running = second.counts(&[]);
+    second.finish();
     let third = stage.lane("lane-0", &named);
-    let counts = sum([running, third.counts(&[])]);
+    third.finish();
     assert_eq!(stage.clients("lane-0").len(), 1, "the agent was asked once for all three");
-    counts
 }
 
-fn lanes_are_cancelled(stage: &Stage) -> Counts {
+fn lanes_are_cancelled(stage: &Stage) {
     let waiting = stage.lane("lane-0", &[]);
     signal("-TERM", waiting.process.pid());
     assert_eq!(waiting.process.end(), Some(130));
@@ -159,13 +162,12 @@ fn lanes_are_cancelled(stage: &Stage) -> Counts {
     // The worker takes the next lane, and never the one that was cancelled while it waited.
     let next = stage.lane("lane-2", &[]);
     stage.answer("lane-2");
-    let counts = next.counts(&[]);
+    next.finish();
     assert_eq!(stage.clients("lane-0"), Vec::<u32>::new());
     assert_eq!(stage.clients("lane-1").len(), 1);
-    counts
 }
 
-fn worker_is_drained(stage: &Stage) -> Counts {
+fn worker_is_drained(stage: &Stage) {
     let first = stage.worker("first", 1);
     let running = stage.lane("lane-0", &[]);
     stage.wait_for_clients("lane-0", 1);
@@ -173,16 +175,37 @@ fn worker_is_drained(stage: &Stage) -> Counts {
     let waiting = stage.lane("lane-1", &[]);
     let _second = stage.worker("second", 1);
     stage.answer("lane-1");
-    let counts = waiting.counts(&[]);
+    waiting.finish();
     assert!(is_alive(first.pid()), "it waits for its lane");
     stage.answer("lane-0");
-    let counts = sum([counts, running.counts(&[])]);
+    running.finish();
     assert_eq!(first.end(), Some(0));
     assert_eq!(stage.clients("lane-0").len(), 1, "its lane was not begun again");
-    counts
 }
 
-fn worker_is_evicted(stage: &Stage) -> Counts {
+fn worker_waits_no_longer(stage: &Stage) {
+    // The lane has one attempt, and still has it when the worker gave it back.
+    stage.configure("attempts = 1");
+    let first = stage.worker_by("first", 1, |mut worker| {
+        worker.args(["--drain-limit", "1"]);
+        worker
+    });
+    let lane = stage.lane("lane-0", &[]);
+    let stopped = stage.wait_for_clients("lane-0", 1)[0];
+    signal("-TERM", first.pid());
+    assert_eq!(first.end(), Some(0));
+    assert!(!is_alive(stopped), "its client ends with it");
+    let shown = stage.convoke(&["fleet", "status", "--json"]).stdout(Some(0));
+    let shown: Value = serde_json::from_str(&shown).unwrap();
+    assert_eq!(shown["lanes"][0]["state"], "waiting", "{shown}");
+    let _second = stage.worker("second", 1);
+    stage.wait_for_clients("lane-0", 2);
+    stage.answer("lane-0");
+    lane.finish();
+    assert_eq!(lane.of("placed").len(), 2);
+}
+
+fn worker_is_evicted(stage: &Stage) {
     let first = stage.worker("first", 1);
     let lane = stage.lane("lane-0", &[]);
     let superseded = stage.wait_for_clients("lane-0", 1);
@@ -192,12 +215,11 @@ fn worker_is_evicted(stage: &Stage) -> Counts {
     wait_for("the guardian ends the client", || !is_alive(superseded[0]));
     stage.wait_for_clients("lane-0", 2);
     stage.answer("lane-0");
-    let counts = lane.counts(&superseded);
+    lane.finish();
     stage.convoke(&["fleet", "evict", "first"]).stdout(Some(2));
-    counts
 }
 
-fn names_are_shared(stage: &Stage) -> Counts {
+fn names_are_shared(stage: &Stage) {
     let workers = [stage.worker("same", 1), stage.worker("same", 1)];
     let names = names(4);
     let lanes: Vec<_> = names.iter().map(|name| stage.lane(name, &[])).collect();
@@ -208,15 +230,23 @@ fn names_are_shared(stage: &Stage) -> Counts {
     for name in &names {
         stage.answer(name);
     }
-    let counts = sum(lanes.iter().map(|lane| lane.counts(&[])));
+    for lane in &lanes {
+        lane.finish();
+    }
     for name in &names {
         assert_eq!(stage.clients(name).len(), 1, "each agent was asked once");
     }
     drop(workers);
-    counts
 }
 
-fn limits_hold(stage: &Stage) -> Counts {
+/// Returns how many lanes hold a permit of the only limit, as a person sees it.
+fn permits(stage: &Stage) -> u64 {
+    let shown = stage.convoke(&["fleet", "status", "--json"]).stdout(Some(0));
+    let shown: Value = serde_json::from_str(&shown).unwrap();
+    shown["permits"][0]["open"].as_u64().unwrap()
+}
+
+fn limits_hold(stage: &Stage) {
     stage.configure("limits = { claude = 1 }");
     let _worker = stage.worker("only", 4);
     let first = stage.lane("lane-0", &[]);
@@ -224,14 +254,14 @@ fn limits_hold(stage: &Stage) -> Counts {
     let second = stage.begin_lane("lane-1", &[]);
     second.until("waiting");
     assert_eq!(stage.clients("lane-1"), Vec::<u32>::new(), "there is a slot, and no permit");
+    assert_eq!(permits(stage), 1, "a submitter that waits holds none");
     stage.answer("lane-0");
     stage.answer("lane-1");
-    let counts = sum([first.counts(&[]), second.counts(&[])]);
-    assert!(counts.slowest < Duration::from_mins(2));
-    counts
+    first.finish();
+    assert!(second.finish() < Duration::from_mins(2));
 }
 
-fn convoke_runs_lanes(stage: &Stage) -> Counts {
+fn convoke_runs_lanes(stage: &Stage) {
     let _worker = stage.worker("only", 1);
     let words = ["lane", "run", "--agent", "fleet:claude@app", "--json"];
     let first = stage.convoke(&[&words[..], &["lane-0 and think"]].concat());
@@ -259,10 +289,10 @@ fn convoke_runs_lanes(stage: &Stage) -> Counts {
         stage.convoke(&[&words[..], refused, &["lane-2 and think"]].concat()).stdout(Some(2));
     }
     assert_eq!(stage.clients("lane-2"), Vec::<u32>::new());
-    Counts { lanes: 2, ..Counts::default() }
+    stage.expect_in_ledger(1);
 }
 
-fn agent_reaches_its_limit(stage: &Stage) -> Counts {
+fn agent_reaches_its_limit(stage: &Stage) {
     stage.configure("limits = { claude = 1 }");
     let _worker = stage.worker("only", 1);
     let limited = stage.lane("lane-0-limited", &[]);
@@ -274,21 +304,25 @@ fn agent_reaches_its_limit(stage: &Stage) -> Counts {
     stage.wait_for_clients("lane-1", 1);
     assert_eq!(stage.clients("lane-0-limited").len(), 1, "it waits for its time");
     stage.answer("lane-1");
-    let counts = sum([next.counts(&[]), limited.counts(&[])]);
+    next.finish();
+    limited.finish();
     assert_eq!(stage.clients("lane-0-limited").len(), 2, "it was asked again");
     assert_eq!(limited.of("placed")[1]["generation"], 2);
     assert_eq!(limited.of("ended").len(), 1, "one report ends it");
-    counts
 }
 
-fn what_holds_for_lanes(stage: &Stage) -> Counts {
+fn what_holds_for_lanes(stage: &Stage) {
     let _worker = stage.worker("only", 1);
     let run = |more: &[&str], name: &str, code| -> Value {
         let prompt = format!("{name} and think");
         let words = ["lane", "run", "--agent", "fleet:claude@app", "--json", &prompt];
         let lane = stage.convoke(&[&words[..], more].concat());
         stage.wait_for_clients(name, 1);
-        stage.answer(name);
+        if code == 0 {
+            stage.answer(name);
+        } else {
+            stage.go_on(name);
+        }
         serde_json::from_str(&lane.stdout(Some(code))).unwrap()
     };
     let tape = stage.path("tape.jsonl").display().to_string();
@@ -305,10 +339,10 @@ fn what_holds_for_lanes(stage: &Stage) -> Counts {
     let trouble = untidy["trouble"].as_str().unwrap();
     assert!(trouble.contains("changed"), "{trouble}");
     assert_ne!(untidy["outcome"], "answered", "an agent that may only read has changed a file");
-    Counts { lanes: 3, ..Counts::default() }
+    stage.expect_in_ledger(2);
 }
 
-fn a_person_acts(stage: &Stage) -> Counts {
+fn a_person_acts(stage: &Stage) {
     let status = || -> Value {
         serde_json::from_str(&stage.convoke(&["fleet", "status", "--json"]).stdout(Some(0)))
             .unwrap()
@@ -335,9 +369,8 @@ fn a_person_acts(stage: &Stage) -> Counts {
     stage.convoke(&["fleet", "drain", "only"]).stdout(Some(0));
     wait_for("the worker drains", || status()["workers"][0]["state"] == "draining");
     stage.answer("lane-1");
-    let counts = last.counts(&[]);
+    last.finish();
     assert_eq!(worker.end(), Some(0));
     assert_eq!(status()["workers"], Value::Array(Vec::new()));
     stage.convoke(&["fleet", "drain", "only"]).stdout(Some(2));
-    counts
 }

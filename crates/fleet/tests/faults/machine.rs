@@ -9,12 +9,12 @@ use serde_json::Value;
 use crate::process::{Process, command, is_alive, signal, wait_for};
 use crate::relay::Relay;
 use crate::server::{PASSWORD, USER};
-use crate::stage::{Counts, Stage, postgres};
+use crate::stage::{Stage, postgres};
 
 /// Where Debian's `faketime` has its library.
 const CLOCK_LIBRARY: &str = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1";
 
-pub(crate) fn temporal_is_cut_off(stage: &Stage) -> Counts {
+pub(crate) fn temporal_is_cut_off(stage: &Stage) {
     let relay = Relay::to(stage.port);
     let first = stage.worker_by("first", 1, |worker| behind(stage, worker, &relay));
     let lane = stage.lane("lane-0", &[]);
@@ -24,18 +24,17 @@ pub(crate) fn temporal_is_cut_off(stage: &Stage) -> Counts {
     stage.wait_for_clients("lane-0", 2);
     wait_for("the worker that was cut off stops its client", || !is_alive(superseded[0]));
     stage.answer("lane-0");
-    let counts = lane.counts(&superseded);
+    lane.finish();
     relay.mend();
     second.kill();
     // The worker that was cut off is back.
     let next = stage.lane("lane-1", &[]);
     stage.answer("lane-1");
-    let counts = counts.plus(next.counts(&[]));
+    next.finish();
     assert!(is_alive(first.pid()));
-    counts
 }
 
-pub(crate) fn store_is_cut_off(stage: &Stage) -> Counts {
+pub(crate) fn store_is_cut_off(stage: &Stage) {
     let relay = Relay::to(postgres().port);
     let _worker = stage.worker_by("only", 1, |worker| store_behind(stage, worker, &relay));
     let lane = stage.lane("lane-0", &[]);
@@ -44,12 +43,11 @@ pub(crate) fn store_is_cut_off(stage: &Stage) -> Counts {
     stage.answer("lane-0");
     wait_for("the client has answered", || !is_alive(client));
     relay.mend();
-    let counts = lane.counts(&[]);
+    lane.finish();
     assert_eq!(stage.clients("lane-0").len(), 1, "the agent was asked once");
-    counts
 }
 
-pub(crate) fn everything_is_cut_off(stage: &Stage) -> Counts {
+pub(crate) fn everything_is_cut_off(stage: &Stage) {
     let (temporal, store) = (Relay::to(stage.port), Relay::to(postgres().port));
     let first = stage.worker_by("first", 1, |worker| {
         store_behind(stage, behind(stage, worker, &temporal), &store)
@@ -68,11 +66,10 @@ pub(crate) fn everything_is_cut_off(stage: &Stage) -> Counts {
     store.mend();
     wait_for("the first worker gives up", || !stage.has_trees(first.pid()));
     signal("-CONT", both[1]);
-    lane.counts(&superseded)
+    lane.finish();
 }
 
-pub(crate) fn clock_is_wrong(stage: &Stage) -> Counts {
-    let mut counts = Counts::default();
+pub(crate) fn clock_is_wrong(stage: &Stage) {
     for (number, shift) in ["+1h", "-1h"].into_iter().enumerate() {
         let worker = stage.worker_by("only", 1, |mut worker| {
             worker.env("LD_PRELOAD", CLOCK_LIBRARY).env("FAKETIME", shift);
@@ -93,15 +90,14 @@ pub(crate) fn clock_is_wrong(stage: &Stage) -> Counts {
         let shown: Value = serde_json::from_str(&Process::start(look).stdout(Some(0))).unwrap();
         assert_eq!(shown["workers"][0]["state"], "working", "{shift}, seen there: {shown}");
         stage.answer(&name);
-        counts = counts.plus(lane.counts(&[]));
+        lane.finish();
         assert_eq!(stage.clients(&name).len(), 1, "the agent was asked once");
         signal("-TERM", worker.pid());
         assert_eq!(worker.end(), Some(0));
     }
-    counts
 }
 
-pub(crate) fn disk_is_full(stage: &Stage) -> Counts {
+pub(crate) fn disk_is_full(stage: &Stage) {
     let first = stage.worker_by("first", 1, |worker| with_small_disk(stage, &worker));
     fill_disk(stage, &first);
     let lane = stage.lane("lane-0", &[]);
@@ -109,9 +105,8 @@ pub(crate) fn disk_is_full(stage: &Stage) -> Counts {
     assert_eq!(first.end(), Some(0), "a worker without room takes no more lanes");
     let _second = stage.worker("second", 1);
     stage.answer("lane-0");
-    let counts = lane.counts(&[]);
+    lane.finish();
     assert_eq!(stage.clients("lane-0").len(), 1, "the agent was asked where there is room");
-    counts
 }
 
 /// Lets a worker reach Temporal by a relay.

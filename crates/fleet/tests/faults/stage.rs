@@ -1,17 +1,20 @@
 //! A fleet of one test's own: Temporal, a store, workers, submitters, and a client that says who it is.
 
+use std::cell::RefCell;
 use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::rc::Rc;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::audit::{self, Counts, TrialLog};
 use crate::process::{DEADLINE, Process, command, now, variable, wait_for};
-use crate::server::TestServer;
+use crate::server::{TestServer, USER};
 
 /// Where the store of a case is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,28 +25,6 @@ pub(crate) enum StoreKind {
     Server,
 }
 
-/// What a case counts.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Counts {
-    pub(crate) lanes: usize,
-    pub(crate) lost: usize,
-    pub(crate) doubled: usize,
-    pub(crate) stale: usize,
-    pub(crate) slowest: Duration,
-}
-
-impl Counts {
-    pub(crate) fn plus(self, other: Self) -> Self {
-        Self {
-            lanes: self.lanes + other.lanes,
-            lost: self.lost + other.lost,
-            doubled: self.doubled + other.doubled,
-            stale: self.stale + other.stale,
-            slowest: self.slowest.max(other.slowest),
-        }
-    }
-}
-
 fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
@@ -52,8 +33,9 @@ fn free_port() -> u16 {
 pub(crate) struct Stage {
     top: tempfile::TempDir,
     store: String,
-    temporal: std::cell::RefCell<Option<Child>>,
+    temporal: RefCell<Option<Child>>,
     pub(crate) port: u16,
+    log: Rc<RefCell<TrialLog>>,
 }
 
 /// One Postgres server for all cases; each has a database of its own.
@@ -69,7 +51,8 @@ impl Stage {
             StoreKind::File => top.path().join("store.db").display().to_string(),
             StoreKind::Server => postgres().new_database(),
         };
-        let stage = Self { top, store, temporal: None.into(), port: free_port() };
+        let (temporal, port, log) = (None.into(), free_port(), Rc::default());
+        let stage = Self { top, store, temporal, port, log };
         for folder in ["home/.config/convoke", "bin", "clients", "asked", "tmp"] {
             fs::create_dir_all(stage.path(folder)).unwrap();
         }
@@ -266,12 +249,29 @@ say '{{"type":"result","subtype":"success","is_error":false,"result":"'$lane' by
         let words = [&words[..], more].concat();
         let start = now();
         let process = Process::start(change(self.fleet(&words)));
-        Lane { name: name.to_owned(), process, start, lines: Vec::new().into() }
+        let log = Rc::clone(&self.log);
+        Lane { name: name.to_owned(), process, start, lines: Vec::new().into(), log }
     }
 
-    /// Lets the client of a lane answer.
+    /// Lets the client of a lane answer. The store must have that answer in the end, and once.
     pub(crate) fn answer(&self, name: &str) {
+        self.log.borrow_mut().expected.insert(name.to_owned());
+        self.go_on(name);
+    }
+
+    /// Lets the client of a lane go on to its end, which is no answer.
+    pub(crate) fn go_on(&self, name: &str) {
         fs::write(self.path("asked").join(name), "").unwrap();
+    }
+
+    /// Notes that the ledger must have so many answers of remote lanes.
+    pub(crate) fn expect_in_ledger(&self, lanes: usize) {
+        self.log.borrow_mut().in_ledger += lanes;
+    }
+
+    /// Counts what came of the trial.
+    pub(crate) fn counts(&self) -> Counts {
+        audit::count(&self.store, &self.log.borrow())
     }
 
     /// Returns the processes of a lane's clients, in the order of their starts.
@@ -294,6 +294,13 @@ say '{{"type":"result","subtype":"success","is_error":false,"result":"'$lane' by
     }
 }
 
+/// Starts the server for all cases again if a case that failed left it away.
+pub(crate) fn revive_postgres() {
+    if postgres().sql_as(USER, "postgres", "SELECT 1").is_err() {
+        postgres().begin("");
+    }
+}
+
 impl Drop for Stage {
     fn drop(&mut self) {
         self.kill_temporal();
@@ -305,7 +312,8 @@ pub(crate) struct Lane {
     pub(crate) name: String,
     pub(crate) process: Process,
     start: Instant,
-    lines: std::cell::RefCell<Vec<Value>>,
+    lines: RefCell<Vec<Value>>,
+    log: Rc<RefCell<TrialLog>>,
 }
 
 impl Lane {
@@ -338,30 +346,21 @@ impl Lane {
         self.of(event)
     }
 
-    /// Waits for the end, and counts. `stale` are clients whose answer must not be taken.
-    pub(crate) fn counts(&self, stale: &[u32]) -> Counts {
+    /// Waits for the end, notes what the submitter heard, and returns how long that took.
+    pub(crate) fn finish(&self) -> Duration {
         let code = self.process.end();
-        while let Ok(line) = self.process.stdout.recv() {
-            self.lines.borrow_mut().push(serde_json::from_str(&line).unwrap());
-        }
-        let ended = self.of("ended");
-        let answer = |line: &Value| line["report"]["answer"].as_str().map(str::to_owned);
-        let answers: Vec<_> = ended.iter().filter_map(answer).collect();
-        let is_mine = |answer: &&String| answer.starts_with(&format!("{} by ", self.name));
-        let mine = answers.iter().filter(is_mine).count();
-        let is_stale =
-            |answer: &&String| stale.iter().any(|pid| answer.ends_with(&format!(" by {pid}")));
-        let lost = usize::from(mine == 0 || code != Some(0));
-        if lost > 0 {
+        let ended = self.rest_of("ended");
+        let answer = ended.first().and_then(|line| line["report"]["answer"].as_str());
+        let is_mine = |answer: &&str| answer.starts_with(&format!("{} by ", self.name));
+        let answer = answer.filter(is_mine).filter(|_| code == Some(0)).map(str::to_owned);
+        if answer.is_none() {
             let said: Vec<_> = self.process.stderr.try_iter().collect();
-            println!("lost {}: {code:?} {:?} {said:?}", self.name, self.lines.borrow());
+            println!("no answer of {}: {code:?} {:?} {said:?}", self.name, self.lines.borrow());
         }
-        Counts {
-            lanes: 1,
-            lost,
-            doubled: answers.len().saturating_sub(1),
-            stale: answers.iter().filter(is_stale).count(),
-            slowest: self.start.elapsed(),
-        }
+        let took = self.start.elapsed();
+        let mut log = self.log.borrow_mut();
+        log.heard.push((self.name.clone(), answer));
+        log.slowest = log.slowest.max(took);
+        took
     }
 }

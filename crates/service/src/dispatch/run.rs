@@ -279,7 +279,10 @@ impl<'a> Assignment<'a> {
         reporter: &Reporter,
     ) -> Result<LaneRun, Failure> {
         let RunRoundRequest { client, model, budget, rules, .. } = &self.request;
+        // The prompt tells the lanes of one round apart, such as the second question for a verdict.
+        let place = format!("{}/round-{}", self.post.role.name, self.materials.iteration);
         let order = LaneRequest {
+            place: Some(&place),
             model: model.as_deref(),
             resume,
             rights: self.rights(),

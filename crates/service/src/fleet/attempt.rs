@@ -4,7 +4,9 @@
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use convoke_engine::git::attempt_checkout::check_out;
 use convoke_engine::lane::agent_ref::AgentRef;
@@ -13,12 +15,15 @@ use convoke_engine::lane::fleet_offer::FleetOffer;
 use convoke_engine::scratch;
 use convoke_store::error::StoreError;
 use convoke_store::fleet::{AttemptFence, BeginAnswer, FenceAnswer, ReturnKind};
+use jiff::SignedDuration;
 use serde::Serialize;
+use serde_json::Value;
 use tempfile::TempDir;
 
 use super::lines::{AttemptLines, FenceView};
-use super::order::FleetOrder;
+use super::order::{FleetOrder, OrderError};
 use super::patience::{LONGEST, patiently};
+use super::submission::{ANSWERED, CANCELLED, is_named};
 use crate::failure::{ErrorClass, Failure, with_causes};
 use crate::interruption::CallerInterruption;
 use crate::lane::{
@@ -27,6 +32,9 @@ use crate::lane::{
 use crate::session::Session;
 use crate::settings::fleet;
 use crate::workspace::{open_store, refused};
+
+/// How long a worker tries to say that it stopped a lane whose submitter is gone.
+const FAREWELL: Duration = Duration::from_secs(30);
 
 /// An attempt that the engine hands to a worker.
 #[derive(Debug, Clone)]
@@ -37,6 +45,8 @@ pub struct AttemptRequest {
     pub worker: String,
     /// The store for the worker's own record of its lanes.
     pub ledger: PathBuf,
+    /// Whether a lane that is stopped goes to another worker.
+    pub gives_back: Arc<AtomicBool>,
 }
 
 /// How an attempt ended.
@@ -54,11 +64,12 @@ pub enum AttemptEnd {
 
 #[derive(Debug, thiserror::Error)]
 enum AttemptError {
-    #[error(
-        "cannot read the request of lane {lane}: a later version of convoke wrote it, and this worker's \
-         is {}", env!("CARGO_PKG_VERSION")
-    )]
-    Order { lane: String },
+    #[error("cannot read the request of lane {lane}")]
+    Order {
+        lane: String,
+        #[source]
+        source: OrderError,
+    },
     #[error(
         "the store of this worker has no lane {lane}, or its user is not of the lane's project"
     )]
@@ -96,7 +107,9 @@ pub fn run_attempt(
             return Ok(AttemptEnd::Unfit(AttemptError::Hidden { lane }.to_string()));
         }
     };
-    let lines = AttemptLines::new(&*store, &*session.clock, fence, cancel);
+    let patience = fleet::settings(session)?.submitter_patience;
+    let silence = SignedDuration::try_from(patience).ok().filter(|_| !is_named(&fence.lane));
+    let lines = AttemptLines::new(&*store, &*session.clock, fence, cancel, silence);
     let run = thread::scope(|threads| {
         let writer = threads.spawn(|| lines.write());
         let result = run_lane(session, request, &lane.request, &prompt, &lines);
@@ -105,10 +118,24 @@ pub fn run_attempt(
         writer.join().ok();
         result
     });
-    if lines.view() == FenceView::Superseded {
-        return Ok(AttemptEnd::Superseded);
+    match lines.view() {
+        FenceView::Superseded => return Ok(AttemptEnd::Superseded),
+        FenceView::Abandoned => {
+            let ended = run.unwrap_or_else(|failure| not_started(&failure));
+            let (outcome, report) = abandoned(ended, patience);
+            let end = || store.end_attempt(fence, &outcome, &report, session.now());
+            let ended = patiently(FAREWELL, &Cancel::default(), end).map_err(refused)?;
+            return Ok(reported(ended, outcome));
+        }
+        FenceView::Current => {}
     }
     if cancel.is_cancelled() {
+        if request.gives_back.load(Ordering::SeqCst) {
+            let why = "the worker drains";
+            let back = || store.return_attempt(fence, ReturnKind::Drained, why, session.now());
+            // Without it, another worker begins the lane as well, and the lane has lost an attempt.
+            patiently(LONGEST, cancel, back).ok();
+        }
         return Ok(AttemptEnd::Stopped);
     }
     let (outcome, report) = match run {
@@ -125,10 +152,27 @@ pub fn run_attempt(
     };
     let end = || store.end_attempt(fence, &outcome, &report, session.now());
     let ended: Result<_, StoreError> = patiently(LONGEST, cancel, end);
-    Ok(match ended.map_err(refused)? {
+    Ok(reported(ended.map_err(refused)?, outcome))
+}
+
+fn reported(answer: FenceAnswer, outcome: String) -> AttemptEnd {
+    match answer {
         FenceAnswer::Current => AttemptEnd::Reported(outcome),
         FenceAnswer::Superseded => AttemptEnd::Superseded,
-    })
+    }
+}
+
+/// Returns the outcome and report of a lane that was stopped because its submitter is gone, unless it has
+/// answered nevertheless.
+fn abandoned((outcome, report): (String, String), patience: Duration) -> (String, String) {
+    if outcome == ANSWERED {
+        return (outcome, report);
+    }
+    let mut report: Value = serde_json::from_str(&report).unwrap_or_default();
+    let seconds = patience.as_secs();
+    report["outcome"] = CANCELLED.into();
+    report["trouble"] = format!("its submitter was silent for more than {seconds} s").into();
+    (CANCELLED.to_owned(), report.to_string())
 }
 
 /// Runs the lane, and returns its outcome and report. A lane whose agent cannot begin has ended as well:
@@ -141,11 +185,9 @@ fn run_lane(
     prompt: &str,
     lines: &AttemptLines<'_>,
 ) -> Result<(String, String), Failure> {
-    let order: Option<FleetOrder> = serde_json::from_str(order).ok();
-    let read = order.and_then(|order| order.offer().map(|offer| (order, offer)));
-    let (order, offer) = read.ok_or_else(|| {
+    let (order, offer) = FleetOrder::read(order).map_err(|source| {
         let lane = request.fence.lane.clone();
-        Failure::new(ErrorClass::Prerequisite, AttemptError::Order { lane })
+        Failure::new(ErrorClass::Prerequisite, AttemptError::Order { lane, source })
     })?;
     let tree = working_tree(session, &order, &offer, lines.cancel)?;
     let agent = &offer.agent;

@@ -6,9 +6,11 @@ use std::time::Duration;
 use convoke_engine::lane::cancel::Cancel;
 use convoke_store::Store;
 use convoke_store::error::StoreError;
-use convoke_store::fleet::{AttemptFence, FenceAnswer};
+use convoke_store::fleet::{AttemptFence, FenceAnswer, RenewAnswer};
+use jiff::SignedDuration;
 
 use super::patience::{LONGEST, patiently};
+use super::submitter_watch::SubmitterWatch;
 use crate::clock::Clock;
 
 /// How often lines are written, at most.
@@ -18,10 +20,13 @@ const STEP: Duration = Duration::from_millis(200);
 const STEPS_OF_A_BEAT: u32 = 5;
 
 /// Whether an attempt may still add to its lane, as far as its worker has heard.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum FenceView {
     /// Nothing says otherwise.
+    #[default]
     Current,
+    /// It may, and its submitter is gone: what it would answer is for no reader.
+    Abandoned,
     /// The store refused it.
     Superseded,
 }
@@ -33,6 +38,8 @@ pub(super) struct AttemptLines<'a> {
     pub(super) fence: &'a AttemptFence,
     /// Stops the lane.
     pub(super) cancel: &'a Cancel,
+    /// How long the submitter may be silent; `None` if another one can find the lane by its name.
+    patience: Option<SignedDuration>,
     waiting: Mutex<Waiting>,
     changed: Condvar,
 }
@@ -42,7 +49,7 @@ struct Waiting {
     lines: Vec<String>,
     written: u64,
     is_over: bool,
-    is_superseded: bool,
+    view: FenceView,
 }
 
 impl<'a> AttemptLines<'a> {
@@ -51,9 +58,10 @@ impl<'a> AttemptLines<'a> {
         clock: &'a dyn Clock,
         fence: &'a AttemptFence,
         cancel: &'a Cancel,
+        patience: Option<SignedDuration>,
     ) -> Self {
         let (waiting, changed) = (Mutex::default(), Condvar::new());
-        Self { store, clock, fence, cancel, waiting, changed }
+        Self { store, clock, fence, cancel, patience, waiting, changed }
     }
 
     fn waiting(&self) -> MutexGuard<'_, Waiting> {
@@ -72,27 +80,42 @@ impl<'a> AttemptLines<'a> {
     }
 
     /// Writes lines and beats until the lane is over. The first refusal of the store stops the lane: its
-    /// client must not work, and spend, for an attempt that counts no more.
+    /// client must not work, and spend, for an attempt that counts no more. Nor must it for a submitter
+    /// that is gone.
     pub(super) fn write(&self) {
         let mut steps = 0;
+        let mut submitter = self.patience.map(SubmitterWatch::new);
         loop {
             let is_over = self.wait();
             let lines = self.flush(if is_over { LONGEST } else { Duration::ZERO });
             steps = if steps == STEPS_OF_A_BEAT { 0 } else { steps + 1 };
             let beats = steps == 0 && !is_over;
-            // A store that is away is no reason to stop a lane: the engine's heartbeat goes on.
-            let beat = beats.then(|| self.store.renew_attempt(self.fence, self.clock.now()));
-            let is_refused = |answer: Option<Result<FenceAnswer, StoreError>>| {
-                matches!(answer, Some(Ok(FenceAnswer::Superseded)))
-            };
-            if is_refused(lines) || is_refused(beat) {
-                self.waiting().is_superseded = true;
+            let beat = if beats { self.beat(submitter.as_mut()) } else { FenceView::Current };
+            let is_refused = matches!(lines, Some(Ok(FenceAnswer::Superseded)));
+            let view = if is_refused { FenceView::Superseded } else { beat };
+            if view != FenceView::Current {
+                self.waiting().view = view;
                 self.cancel.cancel();
+                submitter = None;
+            }
+            // The lines of a lane that is stopped for its submitter's sake tell what it spent.
+            if is_over || view == FenceView::Superseded {
                 return;
             }
-            if is_over {
-                return;
+        }
+    }
+
+    /// Says that the worker is there, and hears whether the lane goes on.
+    fn beat(&self, submitter: Option<&mut SubmitterWatch>) -> FenceView {
+        match self.store.renew_attempt(self.fence, self.clock.now()) {
+            Ok(RenewAnswer::Superseded) => FenceView::Superseded,
+            Ok(RenewAnswer::Current { now, watched_at })
+                if submitter.is_some_and(|submitter| submitter.is_gone(now, watched_at)) =>
+            {
+                FenceView::Abandoned
             }
+            // A store that is away is no reason to stop a lane: the engine's heartbeat goes on.
+            Ok(RenewAnswer::Current { .. }) | Err(_) => FenceView::Current,
         }
     }
 
@@ -126,6 +149,6 @@ impl<'a> AttemptLines<'a> {
 
     /// Returns what the store said last.
     pub(super) fn view(&self) -> FenceView {
-        if self.waiting().is_superseded { FenceView::Superseded } else { FenceView::Current }
+        self.waiting().view
     }
 }

@@ -1,11 +1,11 @@
 //! What the fleet does: its workers and lanes, and what a person can ask of them.
 
 use convoke_domain::text::one_line;
-use convoke_store::fleet::{FleetLane, FleetWorker, FleetWorkerState};
+use convoke_store::fleet::{FleetLane, FleetWorker, FleetWorkerState, PermitLimit};
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::submission::CANCELLED;
+use super::submission::{CANCELLED, PERMIT};
 use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
 use crate::settings::fleet;
@@ -95,8 +95,8 @@ pub struct FleetLaneReport {
 pub struct PermitReport {
     /// The agent.
     pub agent: String,
-    /// How many of its lanes are open.
-    pub open: usize,
+    /// How many of its lanes hold a permit, in all projects, as a submission counts them.
+    pub open: u32,
     /// How many may be, by this machine's configuration.
     pub most: u32,
 }
@@ -138,16 +138,13 @@ pub fn fleet_status(session: &Session) -> Result<FleetStatus, Failure> {
     let now = store.fleet_clock(session.now()).map_err(refused)?;
     let lanes: Vec<_> = lanes.iter().map(|lane| lane_report(lane, &workers, now)).collect();
     let permits = fleet::settings(session)?.limits.into_iter().map(|(agent, most)| {
-        let is_open = |lane: &&FleetLaneReport| {
-            let of_agent = lane.offer.split('@').next() == Some(agent.as_str());
-            of_agent && lane.state != "ended"
-        };
-        let open = lanes.iter().filter(is_open).count();
-        PermitReport { agent, open, most }
+        let permit = PermitLimit { key: &agent, most: Some(most), counts_for: PERMIT };
+        let open = store.open_lanes(&permit, session.now()).map_err(refused)?;
+        Ok(PermitReport { agent, open, most })
     });
     Ok(FleetStatus {
         version: env!("CARGO_PKG_VERSION"),
-        permits: permits.collect(),
+        permits: permits.collect::<Result<_, Failure>>()?,
         workers: workers.iter().map(|worker| worker_report(worker, &lanes, now)).collect(),
         lanes,
     })

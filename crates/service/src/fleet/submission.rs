@@ -21,7 +21,7 @@ use crate::settings::fleet;
 use crate::workspace::{Workspace, refused};
 
 /// A lane holds its permit as long as its submitter or its worker was there within this time.
-const PERMIT: SignedDuration = SignedDuration::from_mins(2);
+pub(super) const PERMIT: SignedDuration = SignedDuration::from_mins(2);
 
 /// How long a submitter waits for a store that is away.
 const PATIENCE: Duration = Duration::from_mins(5);
@@ -35,7 +35,8 @@ const LONGEST_NAME: usize = 200;
 #[derive(Debug, thiserror::Error)]
 enum SubmissionError {
     #[error(
-        "cannot submit lane `{name}`: there is one of this name with another prompt or request"
+        "cannot submit lane `{name}`: there is one of this name with another prompt, or an open or answered \
+         one with another agent, commit or model"
     )]
     Different { name: String },
     #[error("cannot call a lane `{}`: a name has 1 to {LONGEST_NAME} letters in one line", name.escape_debug())]
@@ -48,10 +49,18 @@ enum SubmissionError {
 pub(super) const CANCELLED: &str = "cancelled";
 
 /// The outcome of a lane with an answer.
-const ANSWERED: &str = LaneOutcome::Answered.name();
+pub(super) const ANSWERED: &str = LaneOutcome::Answered.name();
 
 /// The outcome of a lane that no worker ended.
 const LOST: &str = "lost";
+
+/// How the id of a lane without a name begins.
+const UNNAMED: &str = "f-";
+
+/// Tells whether a submitter that was killed can find the lane again: by its name.
+pub(super) fn is_named(id: &str) -> bool {
+    !id.starts_with(UNNAMED)
+}
 
 /// Why a submitter ends its lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,8 +140,13 @@ impl LaneSubmission {
         let answer = patiently(PATIENCE, &session.cancel(), submit).map_err(refused)?;
         let (generation, heard) = match answer {
             SubmitAnswer::Submitted => (1, EventPlace::default()),
+            SubmitAnswer::Known(known)
+                if !is_repeated(&known) && !self.order.is_same_work(&known.request) =>
+            {
+                return Err(self.different());
+            }
             SubmitAnswer::Known(known) => {
-                let Some(generation) = again(workspace, session, &known, &lane.permit)? else {
+                let Some(generation) = again(workspace, session, &known, &lane)? else {
                     return Ok(None);
                 };
                 // Those of a generation that has ended were for its own submitter.
@@ -141,13 +155,15 @@ impl LaneSubmission {
                 (generation, if is_new { heard } else { EventPlace::default() })
             }
             SubmitAnswer::Full { .. } => return Ok(None),
-            SubmitAnswer::Different => {
-                let name = self.name.clone().unwrap_or_default();
-                let error = SubmissionError::Different { name };
-                return Err(Failure::new(ErrorClass::Usage, error).hint("choose another name"));
-            }
+            SubmitAnswer::Different => return Err(self.different()),
         };
         Ok(Some(SubmittedLane { id, queue, generation, heard }))
+    }
+
+    fn different(&self) -> Failure {
+        let name = self.name.clone().unwrap_or_default();
+        let error = SubmissionError::Different { name };
+        Failure::new(ErrorClass::Usage, error).hint("choose another name")
     }
 
     /// Submits a lane again that ended at its agent's limit, to begin when the limit lets it; `None` if its
@@ -173,14 +189,18 @@ impl LaneSubmission {
         };
         let (id, queue, generation) = (lane.id.clone(), lane.queue.clone(), lane.generation);
         let permit = PermitLimit { key: &self.order.permit_key(), most: None, counts_for: PERMIT };
-        let next = store.resubmit_fleet_lane(&id, generation, &permit, wait, session.now());
+        let request = self.order.text();
+        let next =
+            store.resubmit_fleet_lane(&id, generation, &request, &permit, wait, session.now());
         let ResubmitAnswer::Submitted(generation) = next.map_err(refused)? else { return Ok(None) };
         let heard = EventPlace { generation, ..EventPlace::default() };
         Ok(Some((SubmittedLane { id, queue, generation, heard }, wait)))
     }
 
     fn id(&self, workspace: &Workspace) -> Result<String, Failure> {
-        let Some(name) = &self.name else { return Ok(format!("f-{:016x}", random_number())) };
+        let Some(name) = &self.name else {
+            return Ok(format!("{UNNAMED}{:016x}", random_number()));
+        };
         let is_usable = !name.trim().is_empty()
             && name.chars().count() <= LONGEST_NAME
             && !name.contains(char::is_control);
@@ -195,20 +215,27 @@ impl LaneSubmission {
     }
 }
 
+/// Tells whether a lane that is known by its name is run again for its next submitter: it ended without an
+/// answer, for which its limits may be the reason.
+fn is_repeated(lane: &FleetLane) -> bool {
+    lane.state == FleetLaneState::Ended && lane.outcome.as_deref() != Some(ANSWERED)
+}
+
 /// Returns the generation of a lane that is known by its name. One that ended without an answer is
-/// submitted once more; `None` while its agent's limit is reached.
+/// submitted once more, with the present request; `None` while its agent's limit is reached.
 fn again(
     workspace: &Workspace,
     session: &Session,
-    lane: &FleetLane,
-    permit: &PermitLimit<'_>,
+    known: &FleetLane,
+    asked: &NewFleetLane<'_>,
 ) -> Result<Option<u64>, Failure> {
-    if lane.state != FleetLaneState::Ended || lane.outcome.as_deref() == Some(ANSWERED) {
-        return Ok(Some(lane.generation));
+    if !is_repeated(known) {
+        return Ok(Some(known.generation));
     }
     let store = &workspace.store;
-    let (id, generation, at_once) = (&lane.id, lane.generation, SignedDuration::ZERO);
-    let next = store.resubmit_fleet_lane(id, generation, permit, at_once, session.now());
+    let (generation, now) = (known.generation, session.now());
+    let (request, permit, at_once) = (asked.request, &asked.permit, SignedDuration::ZERO);
+    let next = store.resubmit_fleet_lane(&known.id, generation, request, permit, at_once, now);
     Ok(match next.map_err(refused)? {
         ResubmitAnswer::Submitted(generation) => Some(generation),
         // Another submitter of the same name was faster.

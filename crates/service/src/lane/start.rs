@@ -144,8 +144,8 @@ impl LaneRequest<'_> {
     /// Returns the words for the companion. A lane of a run has a name, by which a resumed run finds it again.
     fn fleet_command(&self, offer: &FleetOffer, prompt: &str) -> FleetCommand {
         let command = FleetCommand::new(offer, self.limits);
-        match (&self.purpose.run, self.label) {
-            (Some(run), Some(label)) => command.of_run(run, label, prompt),
+        match (&self.purpose.run, self.label.or(self.place)) {
+            (Some(run), Some(place)) => command.of_run(run, place, prompt),
             (Some(_) | None, _) => command,
         }
     }

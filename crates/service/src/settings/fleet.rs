@@ -32,6 +32,8 @@ pub struct FleetSettings {
     pub repositories: BTreeMap<String, PathBuf>,
     /// How many lanes of an agent may be open together.
     pub limits: BTreeMap<String, u32>,
+    /// How long a lane without a name goes on at this machine's worker while its submitter is silent.
+    pub submitter_patience: Duration,
 }
 
 /// One place's opinion on these settings.
@@ -43,10 +45,11 @@ pub struct FleetLayer {
     attempts: Option<u32>,
     repositories: Option<BTreeMap<String, PathBuf>>,
     limits: Option<BTreeMap<String, u32>>,
+    submitter_patience: Option<Duration>,
 }
 
 /// Every setting of the section.
-pub const KEYS: [Key<FleetLayer>; 6] = [
+pub const KEYS: [Key<FleetLayer>; 7] = [
     Key {
         name: "temporal",
         expected: "an `https` address, or an `http` one of this machine, such as \"http://127.0.0.1:7233\"",
@@ -118,6 +121,19 @@ pub const KEYS: [Key<FleetLayer>; 6] = [
             Some(())
         },
     },
+    Key {
+        name: "submitter_seconds",
+        expected: "a whole number from 5 to 3600",
+        default: "120",
+        meaning: "how long this machine's worker goes on with a lane without a name while its submitter is \
+                  silent",
+        from_text: number,
+        set: |layer, value| {
+            let seconds = whole(value).filter(|seconds| (5..=3600).contains(seconds))?;
+            layer.submitter_patience = Some(Duration::from_secs(seconds));
+            Some(())
+        },
+    },
 ];
 
 fn entries<T>(value: &Value, read: fn(&Value) -> Option<T>) -> Option<BTreeMap<String, T>> {
@@ -146,5 +162,9 @@ fn settle(session: &Session) -> Result<FleetSettings, Failure> {
         attempts: layers.iter().find_map(|layer| layer.attempts).unwrap_or(3),
         repositories: repositories.unwrap_or_default(),
         limits: layers.iter().find_map(|layer| layer.limits.clone()).unwrap_or_default(),
+        submitter_patience: layers
+            .iter()
+            .find_map(|layer| layer.submitter_patience)
+            .unwrap_or(Duration::from_mins(2)),
     })
 }

@@ -48,8 +48,8 @@ DECLARE
         'messages', 'project, branch, from_agent, to_agent, re',
         'events', 'project, branch, actor',
         'task_deeds', 'project, branch, task_id, actor, superseded_at',
-        -- What was asked stays as well.
-        'fleet_lanes', 'project, generation, attempt, state, worker, outcome, report, not_before, '
+        -- A lane's prompt stays as well; one that is submitted again may have other limits.
+        'fleet_lanes', 'project, request, generation, attempt, state, worker, outcome, report, not_before, '
             'started_at, beat_at, watched_at, ended_at, most_attempts, begun, returned, complaints');
     -- Tables whose rows nothing changes.
     grown     CONSTANT TEXT[] := ARRAY['journal', 'fleet_events'];

@@ -11,8 +11,8 @@ use super::{fleet_attempt, fleet_worker};
 use crate::error::StoreError;
 use crate::fleet::{
     AttemptFence, BeginAnswer, EventPlace, FenceAnswer, FleetEvent, FleetLane, FleetLaneState,
-    FleetStore, FleetWorker, FleetWorkerState, NewFleetLane, PermitLimit, ResubmitAnswer,
-    ReturnKind, SubmitAnswer,
+    FleetStore, FleetWorker, FleetWorkerState, NewFleetLane, PermitLimit, RenewAnswer,
+    ResubmitAnswer, ReturnKind, SubmitAnswer,
 };
 use crate::sql::driver::{self, Connection, Row, params};
 
@@ -33,9 +33,7 @@ impl FleetStore for SqlStore {
                 let sql = "SELECT prompt FROM fleet_lanes WHERE id = ?1";
                 let prompt: String =
                     transaction.query_row(sql, params![lane.id], |row| row.get(0))?;
-                let is_same = prompt == lane.prompt
-                    && known.request == lane.request
-                    && known.queue == lane.queue;
+                let is_same = prompt == lane.prompt && known.queue == lane.queue;
                 let known = SubmitAnswer::Known(Box::new(known));
                 return Ok(if is_same { known } else { SubmitAnswer::Different });
             }
@@ -61,6 +59,7 @@ impl FleetStore for SqlStore {
         &self,
         id: &str,
         generation: u64,
+        request: &str,
         permit: &PermitLimit<'_>,
         delay: SignedDuration,
         now: Timestamp,
@@ -77,10 +76,10 @@ impl FleetStore for SqlStore {
             let sql = "UPDATE fleet_lanes SET generation = generation + 1, attempt = 0, \
                        state = 'waiting', worker = NULL, outcome = NULL, report = NULL, \
                        not_before = ?3, started_at = NULL, beat_at = NULL, ended_at = NULL, \
-                       begun = 0, returned = 0, complaints = '{}', \
+                       begun = 0, returned = 0, complaints = '{}', request = ?5, \
                        watched_at = ?4 WHERE id = ?1 AND generation = ?2 AND state = 'ended'";
             let start = Time(now.checked_add(delay).unwrap_or(now));
-            let values = params![id, stored(generation), start, Time(now)];
+            let values = params![id, stored(generation), start, Time(now), request];
             let changed = transaction.execute(sql, values)?;
             transaction.commit()?;
             let next = ResubmitAnswer::Submitted(generation.saturating_add(1));
@@ -109,6 +108,15 @@ impl FleetStore for SqlStore {
             Ok(changed > 0)
         };
         stop().map_err(failed("stop the lane"))
+    }
+
+    fn open_lanes(&self, permit: &PermitLimit<'_>, now: Timestamp) -> Result<u32, StoreError> {
+        let count = || {
+            let connection = self.connection();
+            let now = clock(&connection, now)?;
+            open_lanes(&connection, permit, now)
+        };
+        count().map_err(failed("count the open lanes"))
     }
 
     fn fleet_clock(&self, now: Timestamp) -> Result<Timestamp, StoreError> {
@@ -176,7 +184,7 @@ impl FleetStore for SqlStore {
         &self,
         fence: &AttemptFence,
         now: Timestamp,
-    ) -> Result<FenceAnswer, StoreError> {
+    ) -> Result<RenewAnswer, StoreError> {
         let renew = || {
             let transaction = self.begin()?;
             let answer = fleet_attempt::renew(&transaction, fence, now)?;

@@ -6,7 +6,7 @@ use super::first_row;
 use super::fleet::{complaints, find};
 use super::lease::clock;
 use super::row::{Time, stored};
-use crate::fleet::{AttemptFence, BeginAnswer, FenceAnswer, ReturnKind};
+use crate::fleet::{AttemptFence, BeginAnswer, FenceAnswer, RenewAnswer, ReturnKind};
 use crate::sql::driver::{self, Connection, OptionalExtension, params};
 
 /// The row of an attempt that may add to its lane.
@@ -53,12 +53,16 @@ pub(super) fn renew(
     connection: &Connection,
     fence: &AttemptFence,
     now: Timestamp,
-) -> driver::Result<FenceAnswer> {
+) -> driver::Result<RenewAnswer> {
     let now = clock(connection, now)?;
-    let sql = format!("UPDATE fleet_lanes SET beat_at = ?4 WHERE {CURRENT}");
+    let sql = format!("UPDATE fleet_lanes SET beat_at = ?4 WHERE {CURRENT} RETURNING watched_at");
     let AttemptFence { lane, generation, attempt } = fence;
     let values = params![lane, stored(*generation), stored(*attempt), Time(now)];
-    connection.execute(&sql, values).map(answer)
+    let watched: Option<Time> = connection.query_row(&sql, values, |row| row.get(0)).optional()?;
+    Ok(watched.map_or(RenewAnswer::Superseded, |Time(watched_at)| RenewAnswer::Current {
+        now,
+        watched_at,
+    }))
 }
 
 pub(super) fn give_back(
@@ -85,15 +89,17 @@ pub(super) fn give_back(
     let who = match kind {
         ReturnKind::Unfit => worker,
         ReturnKind::Failed => format!("{worker} (failed)"),
+        ReturnKind::Drained => format!("{worker} (drained)"),
     };
     known.insert(who, why.chars().take(COMPLAINTS.0).collect());
     let known = serde_json::to_string(&known).unwrap_or_default();
+    let counts_not = i64::from(kind != ReturnKind::Failed);
     let returned = i64::from(kind == ReturnKind::Unfit);
     let sql = format!(
         "UPDATE fleet_lanes SET state = 'waiting', worker = NULL, beat_at = ?6, \
-         begun = begun - ?4, returned = returned + ?4, complaints = ?5 WHERE {CURRENT}"
+         begun = begun - ?4, returned = returned + ?7, complaints = ?5 WHERE {CURRENT}"
     );
-    let values = params![lane, generation, attempt, returned, known, Time(now)];
+    let values = params![lane, generation, attempt, counts_not, known, Time(now), returned];
     connection.execute(&sql, values).map(answer)
 }
 

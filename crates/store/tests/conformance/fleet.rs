@@ -5,7 +5,8 @@ use std::thread;
 
 use convoke_store::fleet::{
     AttemptFence, BeginAnswer, EventPlace, FenceAnswer, FleetLaneState, FleetWorker,
-    FleetWorkerState, NewFleetLane, PermitLimit, ResubmitAnswer, ReturnKind, SubmitAnswer,
+    FleetWorkerState, NewFleetLane, PermitLimit, RenewAnswer, ResubmitAnswer, ReturnKind,
+    SubmitAnswer,
 };
 
 use super::*;
@@ -31,6 +32,10 @@ fn fence(id: &str, generation: u64, attempt: u64) -> AttemptFence {
 
 fn begins(store: &dyn Store, fence: &AttemptFence, worker: &str) -> bool {
     matches!(store.begin_attempt(fence, worker, at(20)).unwrap(), BeginAnswer::Begun { .. })
+}
+
+fn renews(store: &dyn Store, fence: &AttemptFence) -> bool {
+    matches!(store.renew_attempt(fence, at(30)).unwrap(), RenewAnswer::Current { .. })
 }
 
 fn lines(store: &dyn Store, id: &str) -> Vec<String> {
@@ -62,10 +67,10 @@ pub(super) fn attempts_are_fenced(store: &dyn Store) {
     assert!(begins(store, &second, "w2"), "another worker takes over");
     assert!(!begins(store, &first, "w1"), "it comes too late");
     assert_eq!(append(store, &first, 2, "stale"), Superseded);
-    assert_eq!(store.renew_attempt(&first, at(30)).unwrap(), Superseded);
+    assert!(!renews(store, &first));
     assert_eq!(store.end_attempt(&first, "answered", "stale", at(30)).unwrap(), Superseded);
     assert_eq!(append(store, &second, 1, "two"), Current);
-    assert_eq!(store.renew_attempt(&second, at(30)).unwrap(), Current);
+    assert!(renews(store, &second));
     assert_eq!(store.end_attempt(&second, "answered", "{}", at(40)).unwrap(), Current);
     assert_eq!(store.end_attempt(&second, "answered", "{}", at(41)).unwrap(), Current, "the same");
     assert_eq!(store.end_attempt(&second, "failed", "x", at(41)).unwrap(), Superseded, "another");
@@ -87,7 +92,8 @@ pub(super) fn generations_are_fenced(store: &dyn Store) {
     assert!(begins(store, &first, "w1"));
     let delay = SignedDuration::from_secs(90);
     let again = |generation, delay| {
-        store.resubmit_fleet_lane("f-1", generation, &lane("f-1").permit, delay, at(20)).unwrap()
+        let permit = &lane("f-1").permit;
+        store.resubmit_fleet_lane("f-1", generation, "{}", permit, delay, at(20)).unwrap()
     };
     assert_eq!(again(1, delay), ResubmitAnswer::Moved, "it runs");
     assert_eq!(store.end_attempt(&first, "rate_limited", "{}", at(20)).unwrap(), Current);
@@ -105,16 +111,45 @@ pub(super) fn generations_are_fenced(store: &dyn Store) {
     assert!(begins(store, &second, "w2"), "attempts are counted from 1 again");
     let stop = |id, generation| store.stop_fleet_lane(id, generation, "cancelled", at(30)).unwrap();
     assert!(!stop("f-1", 1), "a submitter of an earlier generation ends nothing of this one");
-    assert_eq!(store.renew_attempt(&second, at(30)).unwrap(), Current, "it goes on");
+    assert!(renews(store, &second), "it goes on");
     assert!(stop("f-1", 2));
     assert!(!stop("f-1", 2) && !stop("f-1", 3), "it has ended");
     assert!(!stop("f-9", 1), "there is none");
-    assert_eq!(store.renew_attempt(&second, at(31)).unwrap(), Superseded, "it was stopped");
+    assert!(!renews(store, &second), "it was stopped");
     assert_eq!(store.end_attempt(&second, "answered", "{}", at(31)).unwrap(), Superseded);
     let ended = store.watch_fleet_lane("f-1", at(99)).unwrap().unwrap();
     assert_eq!((ended.outcome.as_deref(), ended.generation), (Some("cancelled"), 3));
     assert_eq!(store.fleet_lanes(0).unwrap(), []);
     assert_eq!(store.fleet_lanes(5).unwrap().len(), 1);
+}
+
+pub(super) fn a_lane_that_is_submitted_again_may_have_another_request(store: &dyn Store) {
+    let first = NewFleetLane { request: "one minute", ..lane("f-1") };
+    assert_eq!(store.submit_fleet_lane(&first, at(10)).unwrap(), SubmitAnswer::Submitted);
+    let request = || store.fleet_lane("f-1").unwrap().unwrap().request;
+    let second = NewFleetLane { request: "two minutes", ..lane("f-1") };
+    let submit = |lane: &NewFleetLane<'_>| store.submit_fleet_lane(lane, at(10)).unwrap();
+    let SubmitAnswer::Known(known) = submit(&second) else { unreachable!("the same work") };
+    assert_eq!((known.request.as_str(), request().as_str()), ("one minute", "one minute"));
+    let again = |generation| {
+        let (permit, now) = (&second.permit, SignedDuration::ZERO);
+        store.resubmit_fleet_lane("f-1", generation, second.request, permit, now, at(20)).unwrap()
+    };
+    assert_eq!(again(1), ResubmitAnswer::Moved);
+    assert_eq!(request(), "one minute", "a lane that waits or runs keeps its request");
+    assert!(begins(store, &fence("f-1", 1, 1), "w1"));
+    assert_eq!(again(1), ResubmitAnswer::Moved);
+    assert_eq!(request(), "one minute", "a lane that waits or runs keeps its request");
+    store.end_attempt(&fence("f-1", 1, 1), "timed_out", "{}", at(20)).unwrap();
+    assert_eq!(again(1), ResubmitAnswer::Submitted(2));
+    let begun = store.begin_attempt(&fence("f-1", 2, 1), "w2", at(20)).unwrap();
+    let BeginAnswer::Begun { lane: found, .. } = begun else { unreachable!("{begun:?}") };
+    assert_eq!(found.request, "two minutes", "its worker hears the later one");
+    for other in
+        [NewFleetLane { prompt: "Who?", ..second }, NewFleetLane { queue: "codex", ..second }]
+    {
+        assert_eq!(submit(&other), SubmitAnswer::Different, "other work is another lane");
+    }
 }
 
 pub(super) fn submissions_are_counted(store: &dyn Store) {
@@ -131,6 +166,7 @@ pub(super) fn submissions_are_counted(store: &dyn Store) {
     let full = store.submit_fleet_lane(&most("f-3", 2), at(10)).unwrap();
     assert_eq!(full, SubmitAnswer::Full { open: 2 });
     assert_eq!(store.fleet_lane("f-3").unwrap(), None);
+    let permit_of_none = PermitLimit { key: "gemini", ..most("f-4", 1).permit };
     let permit = PermitLimit { key: "codex", ..most("f-4", 1).permit };
     let codex = NewFleetLane { permit, ..lane("f-4") };
     assert_eq!(store.submit_fleet_lane(&codex, at(10)).unwrap(), SubmitAnswer::Submitted);
@@ -145,14 +181,14 @@ pub(super) fn submissions_are_counted(store: &dyn Store) {
     assert!(store.stop_fleet_lane("f-3", 1, "cancelled", at(20)).unwrap());
     let again = |most, delay| {
         let permit = PermitLimit { most: Some(most), ..lane("f-3").permit };
-        store.resubmit_fleet_lane("f-3", 2, &permit, delay, at(20)).unwrap()
+        store.resubmit_fleet_lane("f-3", 2, "{}", &permit, delay, at(20)).unwrap()
     };
     assert_eq!(again(2, SignedDuration::ZERO), ResubmitAnswer::Full { open: 2 });
     assert_eq!(again(3, SignedDuration::ZERO), ResubmitAnswer::Submitted(3));
     assert!(store.stop_fleet_lane("f-3", 3, "cancelled", at(20)).unwrap());
     let permit = PermitLimit { most: Some(2), ..lane("f-3").permit };
     let later = SignedDuration::from_hours(2);
-    let late = store.resubmit_fleet_lane("f-3", 4, &permit, later, at(20)).unwrap();
+    let late = store.resubmit_fleet_lane("f-3", 4, "{}", &permit, later, at(20)).unwrap();
     assert_eq!(
         late,
         ResubmitAnswer::Submitted(5),
@@ -160,6 +196,28 @@ pub(super) fn submissions_are_counted(store: &dyn Store) {
     );
     let full = store.submit_fleet_lane(&most("f-6", 2), at(20)).unwrap();
     assert_eq!(full, SubmitAnswer::Full { open: 2 }, "and holds none");
+    let open = |permit: &PermitLimit<'_>| store.open_lanes(permit, at(20)).unwrap();
+    assert_eq!(open(&lane("f-6").permit), 2, "it is counted as for a submission");
+    assert_eq!(open(&permit_of_none), 0);
+    assert_eq!(open(&gone), 0, "lanes of which nothing is heard hold none");
+}
+
+pub(super) fn a_worker_hears_when_its_lanes_submitter_was_there(store: &dyn Store) {
+    store.submit_fleet_lane(&lane("f-1"), at(10)).unwrap();
+    let fence = fence("f-1", 1, 1);
+    assert!(begins(store, &fence, "w1"));
+    let renew = |now| match store.renew_attempt(&fence, at(now)).unwrap() {
+        RenewAnswer::Current { now, watched_at } => (now, watched_at),
+        RenewAnswer::Superseded => unreachable!("no other attempt has begun"),
+    };
+    let row = || store.fleet_lane("f-1").unwrap().unwrap();
+    let (first, submitted) = renew(40);
+    assert_eq!((Some(first), submitted), (row().beat_at, row().submitted_at));
+    let watched = store.watch_fleet_lane("f-1", at(50)).unwrap().unwrap().watched_at;
+    assert!(watched > submitted, "by the store's clock");
+    let (second, heard) = renew(60);
+    assert_eq!(heard, watched, "a sign of life of the worker is none of the submitter");
+    assert!(second > first && second >= heard, "both are times of one clock");
 }
 
 pub(super) fn silent_lanes_are_removed(store: &dyn Store) {
@@ -210,11 +268,27 @@ pub(super) fn unfit_workers_use_up_no_attempt(store: &dyn Store) {
     let hidden = store.begin_attempt(&fence("f-9", 1, 1), "good", at(30)).unwrap();
     assert_eq!(hidden, BeginAnswer::Hidden);
     let next = store
-        .resubmit_fleet_lane("f-1", lost.generation, &lane("f-1").permit, MINUTE, at(30))
+        .resubmit_fleet_lane("f-1", lost.generation, "{}", &lane("f-1").permit, MINUTE, at(30))
         .unwrap();
     assert_eq!(next, ResubmitAnswer::Submitted(3));
     let next = store.fleet_lane("f-1").unwrap().unwrap();
     assert_eq!((next.returned, next.complaints.len()), (0, 0), "a generation begins from nothing");
+}
+
+pub(super) fn a_drained_worker_uses_up_no_attempt(store: &dyn Store) {
+    store.submit_fleet_lane(&NewFleetLane { most_attempts: 1, ..lane("f-1") }, at(10)).unwrap();
+    for attempt in 1..=3 {
+        let fence = fence("f-1", 1, attempt);
+        assert!(begins(store, &fence, "w1"), "{attempt}");
+        let why = "the worker drains";
+        let back = store.return_attempt(&fence, ReturnKind::Drained, why, at(20)).unwrap();
+        assert_eq!(back, FenceAnswer::Current);
+        let waiting = store.fleet_lane("f-1").unwrap().unwrap();
+        assert_eq!((waiting.state, waiting.worker), (FleetLaneState::Waiting, None));
+        assert_eq!(waiting.returned, 0, "the worker could have run it");
+    }
+    assert!(begins(store, &fence("f-1", 1, 4), "w2"), "the only attempt that counts");
+    assert!(!begins(store, &fence("f-1", 1, 5), "w2"), "there is no second one");
 }
 
 pub(super) fn workers_are_known(store: &dyn Store) {

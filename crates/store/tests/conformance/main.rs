@@ -66,7 +66,7 @@ use convoke_store::{Store, StoreLocation};
 type Rule = (&'static str, fn(&dyn Store));
 
 /// The rules for every backend.
-const RULES: [Rule; 87] = [
+const RULES: [Rule; 90] = [
     ("a loss belongs to the process that answers it", claims::losses_are_claimed),
     ("a message is given to one session at a time", claims::messages_are_claimed),
     ("a message is kept until a model has it", claims::messages_are_held_until_a_model_has_them),
@@ -154,8 +154,17 @@ const RULES: [Rule; 87] = [
     ("only the last attempt adds to a lane of a worker", fleet::attempts_are_fenced),
     ("only the last generation adds to a lane of a worker", fleet::generations_are_fenced),
     ("a lane for workers is submitted once, within its limit", fleet::submissions_are_counted),
+    (
+        "a lane that is submitted again may have another request",
+        fleet::a_lane_that_is_submitted_again_may_have_another_request,
+    ),
+    (
+        "a worker hears when its lane's submitter was there",
+        fleet::a_worker_hears_when_its_lanes_submitter_was_there,
+    ),
     ("lanes of which nothing is heard are removed", fleet::silent_lanes_are_removed),
     ("workers that cannot begin a lane use up no attempt", fleet::unfit_workers_use_up_no_attempt),
+    ("a worker that drains uses up no attempt", fleet::a_drained_worker_uses_up_no_attempt),
     ("workers are known while they are there", fleet::workers_are_known),
 ];
 
