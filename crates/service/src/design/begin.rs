@@ -25,6 +25,7 @@ use super::ending::EndedDesign;
 use super::front_end::DesignFrontEnd;
 use super::held_run::HeldRun;
 use super::hold::{RunHold, hold_run};
+use super::host::check_host;
 use super::rehearsal::Rehearsal;
 use super::seats::Seats;
 use super::{DesignError, MAX_FEATURE};
@@ -119,6 +120,7 @@ pub fn design(
         None => Seats::found(session).ok_or_else(no_agent)?,
     };
     let settings = request.settings(session, seats, feature, Answers::Given)?;
+    check_host(session, request, &seats, front_end)?;
     let workspace = Workspace::open(session, None)?;
     begin(&workspace, session, settings, request, &request.course, front_end)
 }
@@ -195,7 +197,7 @@ impl DesignRequest {
     }
 
     /// Returns the session file of the calling workflow, if there is one.
-    fn calling_session(&self) -> Option<&OsString> {
+    pub(super) fn calling_session(&self) -> Option<&OsString> {
         self.session_env.as_ref().filter(|path| !path.is_empty())
     }
 

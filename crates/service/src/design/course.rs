@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use convoke_domain::design::event::{Event, Settings, Stamped};
@@ -260,6 +261,7 @@ impl CourseRequest {
             stopping: None,
             is_unanswered: false,
             forecast: None,
+            lasting: Arc::default(),
             is_warned: false,
             watch: None,
             ready: ready(events).cloned(),
