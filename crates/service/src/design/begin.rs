@@ -28,6 +28,7 @@ use super::hold::{RunHold, hold_run};
 use super::host::check_host;
 use super::rehearsal::Rehearsal;
 use super::seats::Seats;
+use super::set_up::check_repository;
 use super::{DesignError, MAX_FEATURE};
 use crate::brief::brief_block;
 use crate::failure::{ErrorClass, Failure};
@@ -119,8 +120,8 @@ pub fn design(
         }
         None => Seats::found(session).ok_or_else(no_agent)?,
     };
-    let settings = request.settings(session, seats, feature, Answers::Given)?;
     check_host(session, request, &seats, front_end)?;
+    let settings = request.settings(session, seats, feature, Answers::Given)?;
     let workspace = Workspace::open(session, None)?;
     begin(&workspace, session, settings, request, &request.course, front_end)
 }
@@ -277,6 +278,7 @@ fn begin(
     course: &CourseRequest,
     front_end: &mut dyn DesignFrontEnd,
 ) -> Result<EndedDesign, Failure> {
+    check_repository(session, &settings)?;
     let mark = if settings.is_rehearsal { "(rehearsal) " } else { "" };
     let title = format!("{mark}{}", settings.feature.lines().next().unwrap_or_default());
     let named = request.run_id.as_ref();
