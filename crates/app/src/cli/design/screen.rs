@@ -221,7 +221,10 @@ impl DesignFrontEnd for Screen<'_> {
     fn worker_lanes(&mut self, lanes: Vec<WorkerLane>) {
         match &self.manner {
             Manner::Silent => {}
-            Manner::Live(live) => live.update(|progress, _| progress.watch_worker(lanes)),
+            Manner::Live(live) => {
+                let over = live.update(|progress, now| progress.watch_worker(lanes, now));
+                self.page(over.as_slice()).ok();
+            }
             // The lines of the design come when the worker has ended, which can take an hour.
             Manner::Plain => {
                 let step = lanes.last().map(|lane| lane.id.step());
