@@ -260,8 +260,8 @@ impl CourseRequest {
             stopping: None,
             is_unanswered: false,
             forecast: None,
-            lasting: Arc::default(),
             is_warned: false,
+            lasting: Arc::default(),
             watch: None,
             ready: ready(events).cloned(),
         })
@@ -329,7 +329,7 @@ fn overview(
     DesignOverview {
         panel: settings.panel.clone(),
         results: ResultsReport::new(&progress.results, Some(settings)),
-        warnings: render::warnings(&progress.warnings, Some(settings)),
+        warnings: render::warnings_for_people(&progress.warnings, Some(settings)),
         independence: render::independence_in_short(&progress.results.voices, settings),
         cost: run_spending(workspace, id, facts, accepted).ok(),
         seconds: u64::try_from(took / 1000).unwrap_or_default(),
