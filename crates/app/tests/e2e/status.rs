@@ -157,6 +157,18 @@ fn help_comes_in_groups_and_plumbing_only_if_asked_for() {
 }
 
 #[test]
+fn an_unknown_command_leads_to_the_list_of_all() {
+    let project = Project::new();
+    let hint = "hint: `convoke help --all` lists all commands\n";
+    for words in [&["help", "nope"][..], &["nope"]] {
+        let outcome = project.run(words);
+        assert_eq!(outcome.code, Some(2), "{outcome}");
+        assert!(outcome.stderr.ends_with(hint), "{outcome}");
+    }
+    assert!(!project.run(&["task", "nope"]).stderr.contains(hint));
+}
+
+#[test]
 fn the_task_in_progress_is_done_without_its_id() {
     let project = Project::new().on_branch("main");
     let nothing = project.run(&["task", "done"]);
