@@ -166,7 +166,7 @@ pub fn examine(session: &Session, request: &DoctorRequest) -> Result<Vec<DoctorC
     Ok(checks)
 }
 
-/// Fails if agents were asked and none can work. Without an agent, the check of agents fails.
+/// Fails if Convoke asked agents and none of them can work. Without an agent, the check of agents fails.
 fn no_answer(checks: &[DoctorCheck]) -> Option<DoctorCheck> {
     let asked = [clients::ANSWER, acp::NAME, endpoints::NAME];
     let mut asked = checks.iter().filter(|check| asked.contains(&check.name)).peekable();

@@ -86,8 +86,8 @@ fn may_show_help(words: &[OsString]) -> bool {
     words.len() < 2 || words.iter().any(is_help)
 }
 
-/// Tells whether the word in the place of a command is none of Convoke's. A subcommand of a command
-/// is in the help of that command.
+/// Tells whether the user named a command that Convoke does not have. Subcommands are in the help of
+/// their command.
 pub fn names_unknown_command(error: &clap::Error, words: &[OsString]) -> bool {
     let Some(ContextValue::String(unknown)) = error.get(ContextKind::InvalidSubcommand) else {
         return false;

@@ -110,7 +110,7 @@ const LOG_IN: &str = "hint: start claude by hand and log in";
 
 // P-76: the host writes the plan, and takes all seats where it is the only agent.
 #[test]
-fn a_host_without_a_login_is_asked_once_and_begins_no_run() {
+fn a_host_without_a_login_gets_one_probe_and_begins_no_run() {
     let panel = without_login();
     for asked in 1..=2 {
         let outcome = panel.project.run(&["design", "--auto", FEATURE]);

@@ -94,7 +94,9 @@ impl SetUpError {
 
 /// Sets up a design. Nothing is changed before every check has passed.
 pub fn set_up(request: &SetUpRequest<'_>) -> Result<SetUp, SetUpError> {
-    let tree = find_tree(request.folder, request.branch_rule, request.no_branch)?;
+    let keeps_branch = request.branch_rule == BranchRule::Seed && request.no_branch;
+    let rule = if keeps_branch { BranchRule::Stay } else { request.branch_rule };
+    let tree = find_tree(request.folder, rule)?;
     let start = Start { tree: &tree, request, main: tree.default_branch() };
     let begun = match request.branch_rule {
         BranchRule::Stay | BranchRule::New => start.begin_here(),
@@ -104,18 +106,9 @@ pub fn set_up(request: &SetUpRequest<'_>) -> Result<SetUp, SetUpError> {
 }
 
 /// Finds the working tree that a design can begin in; a branch begins at a commit.
-pub fn find_tree(
-    folder: &Path,
-    branch_rule: BranchRule,
-    no_branch: bool,
-) -> Result<WorkTree, SetUpError> {
+pub fn find_tree(folder: &Path, rule: BranchRule) -> Result<WorkTree, SetUpError> {
     let tree = WorkTree::at(folder)?;
-    let makes_branch = match branch_rule {
-        BranchRule::Stay => false,
-        BranchRule::New => true,
-        BranchRule::Seed => !no_branch,
-    };
-    if makes_branch && diff::head(tree.root()).is_none() {
+    if rule != BranchRule::Stay && diff::head(tree.root()).is_none() {
         return Err(SetUpError::NoCommit);
     }
     Ok(tree)

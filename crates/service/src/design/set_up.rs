@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use convoke_domain::design::event::{Reply, Settings};
 use convoke_domain::design::setup::SetUp;
-use convoke_domain::design::setup::ground::DirtyTree;
+use convoke_domain::design::setup::ground::{BranchRule, DirtyTree};
 use convoke_engine::design::setup::{self, SetUpError, UnrelatedBranch};
 use convoke_engine::git::branch::WorkTree;
 
@@ -26,8 +26,9 @@ fn begins_on_own_files(session: &Session) -> bool {
 /// Refuses a design where git has nothing to begin at, before Convoke records a run: no `resume`
 /// could go on with it.
 pub(super) fn check_repository(session: &Session, settings: &Settings) -> Result<(), Failure> {
-    let Settings { branch_rule, no_branch, .. } = settings;
-    setup::find_tree(&session.project, *branch_rule, *no_branch).map(drop).map_err(failed)
+    let keeps_branch = settings.branch_rule == BranchRule::Seed && settings.no_branch;
+    let rule = if keeps_branch { BranchRule::Stay } else { settings.branch_rule };
+    setup::find_tree(&session.project, rule).map(drop).map_err(failed)
 }
 
 fn failed(error: SetUpError) -> Failure {
