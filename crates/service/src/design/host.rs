@@ -40,9 +40,11 @@ pub(super) fn check_host(
     front_end.works(Some(&format!("asking {word} whether it answers")));
     let found = health(probing);
     front_end.works(None);
-    let found = found.map_err(|failure| match failure.class {
-        ErrorClass::Interrupted => Failure::new(ErrorClass::Interrupted, DesignError::Stopped),
-        _ => failure,
+    let found = found.map_err(|failure| {
+        if failure.class == ErrorClass::Interrupted {
+            return Failure::new(ErrorClass::Interrupted, DesignError::Stopped);
+        }
+        failure
     })?;
     let Some(AgentHealth::Sick(Some(cause))) = found else { return Ok(()) };
     let Some(outcome) = cause.outcome.filter(|outcome| outcome.needs_a_person()) else {

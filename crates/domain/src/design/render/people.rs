@@ -27,9 +27,9 @@ pub fn warnings_for_people(all: &[DesignWarning], settings: Option<&Settings>) -
             continue;
         }
         let later = all[place + 1..].iter().filter(|later| is_same_failure(fact, later));
-        let others = later.filter_map(|later| match later {
-            DesignWarning::Seat(SeatWarning::Empty { seat, .. }) => Some(seat.as_str()),
-            _ => None,
+        let others = later.filter_map(|later| {
+            let DesignWarning::Seat(SeatWarning::Empty { seat, .. }) = later else { return None };
+            Some(seat.as_str())
         });
         let seats: Vec<_> = std::iter::once(seat.as_str()).chain(others).collect();
         let words = unnumbered_warning(&empty(host, &seats, noun, reason));
@@ -40,11 +40,11 @@ pub fn warnings_for_people(all: &[DesignWarning], settings: Option<&Settings>) -
 
 /// Tells whether two seats stayed empty because the host failed in the same way.
 pub fn is_same_failure(one: &DesignWarning, other: &DesignWarning) -> bool {
-    let facts = |fact: &DesignWarning| match fact {
-        DesignWarning::Seat(SeatWarning::Empty { host, noun, reason, .. }) => {
-            Some((host.clone(), *noun, reason.clone()))
-        }
-        _ => None,
+    let facts = |fact: &DesignWarning| {
+        let DesignWarning::Seat(SeatWarning::Empty { host, noun, reason, .. }) = fact else {
+            return None;
+        };
+        Some((host.clone(), *noun, reason.clone()))
     };
     facts(one).is_some_and(|facts_of_one| Some(facts_of_one) == facts(other))
 }
