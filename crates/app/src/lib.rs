@@ -67,6 +67,9 @@ pub(crate) fn run_command(arguments: &[OsString], output: &mut Output) -> Exit {
         Ok(cli) => cli,
         Err(error) => {
             let exit = output.usage(&error);
+            if cli::help::names_unknown_command(&error, &words) {
+                output.say("hint: `convoke help --all` lists all commands");
+            }
             // For a client, the code for wrong usage means that it must block its user. If the
             // client does not accept `{}`, Convoke prints nothing.
             if exit == Exit::Usage && cli::Cli::names_hook(&words) {

@@ -11,7 +11,9 @@ mod front_end;
 mod ground;
 mod held_run;
 mod hold;
+mod host;
 mod lane;
+mod lasting_failure;
 mod nested;
 mod person;
 mod probe;
@@ -44,6 +46,7 @@ pub use self::estimate::{
     DesignEstimateReport, EstimateRangeReport, WayEstimateReport, estimate_design,
 };
 pub use self::front_end::{DesignFrontEnd, TypedAnswer, UnattendedFrontEnd, WorkerLane};
+pub(crate) use self::ground::is_there as is_ground_there;
 pub(crate) use self::held_run::HeldRun;
 pub(crate) use self::hold::{hold_only_run, hold_run};
 pub use self::resume::resume_run;

@@ -132,7 +132,7 @@ impl DoctorCheck {
 }
 
 /// The checks, in their order of output.
-const CHECKS: [fn(&Session) -> Vec<DoctorCheck>; 15] = [
+const CHECKS: [fn(&Session) -> Vec<DoctorCheck>; 14] = [
     project,
     configuration,
     folders,
@@ -147,17 +147,35 @@ const CHECKS: [fn(&Session) -> Vec<DoctorCheck>; 15] = [
     hooks::hooks,
     mcp::mcp,
     supervision,
-    probes::remembered,
 ];
 
 /// Runs every check. An interrupt is a failure.
 pub fn examine(session: &Session, request: &DoctorRequest) -> Result<Vec<DoctorCheck>, Failure> {
     let mut checks: Vec<_> = CHECKS.iter().flat_map(|check| check(session)).collect();
+    if request.clients == ClientCheck::Command {
+        checks.extend(probes::remembered(session));
+    }
+    let others = checks.len();
     checks.extend(clients::clients(session, request.clients));
     checks.extend(acp::agents(session, request.clients));
     let apis = endpoints::endpoints(session, request.apis);
     checks.extend(apis.ok_or_else(|| Failure::new(ErrorClass::Interrupted, ChecksStopped))?);
+    if request.clients == ClientCheck::Answer {
+        checks.extend(no_answer(&checks[others..]));
+    }
     Ok(checks)
+}
+
+/// Fails if Convoke asked agents and none of them can work. Without an agent, the check of agents fails.
+fn no_answer(checks: &[DoctorCheck]) -> Option<DoctorCheck> {
+    let asked = [clients::ANSWER, acp::NAME, endpoints::NAME];
+    let mut asked = checks.iter().filter(|check| asked.contains(&check.name)).peekable();
+    asked.peek()?;
+    let works = asked.any(|check| check.level == CheckLevel::Ok);
+    (!works).then(|| {
+        let fix = "mend one of the agents above, then run `convoke doctor --probe` again";
+        DoctorCheck::fail("answers", "no agent answered, so no lane can", fix)
+    })
 }
 
 fn project(session: &Session) -> Vec<DoctorCheck> {

@@ -4,16 +4,19 @@ mod hooks;
 mod mcp;
 
 use convoke_domain::client::Client;
+use convoke_domain::design::setup::SetUp;
 use convoke_domain::lane::ledger::{LaneEntry, Sum};
 use convoke_domain::run::RunId;
 use convoke_domain::scope::AgentName;
 use convoke_engine::client::adapter;
+use convoke_engine::git::branch::WorkTree;
 use convoke_engine::git::checkout;
 use convoke_store::lane::LaneQuery;
 use convoke_store::message::InboxFilter;
 use jiff::Timestamp;
 use serde::Serialize;
 
+use crate::design::is_ground_there;
 use crate::elsewhere::{self, missed_folder};
 use crate::failure::Failure;
 use crate::hooks::agent_of_sessions;
@@ -21,7 +24,7 @@ use crate::init::plans;
 use crate::lane::{LaneList, day, is_paid, list, read_pulse};
 use crate::next_command::{NextCommand, ProjectState, next_commands};
 use crate::replica::{StoreCopyReport, copy_report};
-use crate::run::{RunStateReport, RunSummaryReport, is_rehearsal, list_runs};
+use crate::run::{KnownRun, RunStateReport, RunSummaryReport, is_rehearsal, list_runs};
 use crate::session::Session;
 use crate::settings::lane;
 use crate::task::{TaskDesk, TaskPlace, TaskProgress, task_progress};
@@ -116,10 +119,21 @@ pub struct OpenDesign {
     pub feature: String,
     /// How long ago it began, in milliseconds.
     pub elapsed_ms: u64,
+    /// How many of its lanes have answered; a resumed run keeps these answers.
+    pub answers: usize,
+    /// Whether the branch or commit on which it began still exists.
+    pub has_ground: bool,
     /// Tokens that its lanes have used so far.
     pub tokens: u64,
     /// Money that its lanes have cost so far, in millionths of a dollar, as far as clients say.
     pub micro_dollars: Option<u64>,
+}
+
+impl OpenDesign {
+    /// Tells whether resuming it is worthwhile: it has answers to keep, and a place to go on.
+    pub fn is_worth_resuming(&self) -> bool {
+        self.state == RunStateReport::Stopped && self.answers > 0 && self.has_ground
+    }
 }
 
 /// Today's usage of the lanes of all projects.
@@ -167,7 +181,7 @@ pub fn status(session: &Session) -> Result<StatusReport, Failure> {
     let (with, without): (Vec<_>, Vec<_>) = there.iter().partition(|client| is_installed(client));
     let lacks_hooks = with.is_empty();
     let without_hooks = without.iter().filter(|client| Client::WITH_HOOKS.contains(client));
-    let stopped = designs.iter().find(|run| run.state == RunStateReport::Stopped);
+    let stopped = designs.iter().find(|run| run.is_worth_resuming());
     let state = ProjectState {
         current: tasks.current.clone(),
         waiting: missed_folder(session, &workspace)?.map(|folder| folder.command),
@@ -262,9 +276,11 @@ fn designs(
             || run.state == RunStateReport::Stopped && !is_rehearsal(&run.run)
     };
     let open = runs.into_iter().filter(is_open);
+    let tree = WorkTree::at(&session.project).ok();
     let report = |run: RunSummaryReport| {
         let query = LaneQuery { run: Some(&run.run), ..LaneQuery::default() };
-        let sum = Sum::of_all(&workspace.store.lanes(query).map_err(refused)?);
+        let entries = workspace.store.lanes(query).map_err(refused)?;
+        let sum = Sum::of_all(&entries);
         // The ledger has no usage of a lane before its end.
         let running = lanes.iter().filter(|lane| lane.run.as_ref() == Some(&run.run));
         let (mut tokens, mut micro_dollars) = (sum.usage.tokens(), sum.usage.micro_dollars);
@@ -276,6 +292,8 @@ fn designs(
         }
         Ok(OpenDesign {
             elapsed_ms: run.started_at.parse().map_or(0, |at| since(at, session)),
+            answers: entries.iter().filter(|lane| lane.has_answered()).count(),
+            has_ground: has_ground(session, tree.as_ref(), &run.run),
             state: run.state,
             feature: run.feature,
             tokens,
@@ -284,6 +302,17 @@ fn designs(
         })
     };
     open.map(report).collect()
+}
+
+/// Tells whether a design's branch or commit still exists. A fan-out needs none, and neither does a
+/// design that has not begun on one.
+fn has_ground(session: &Session, tree: Option<&WorkTree>, run: &str) -> bool {
+    let known = RunId::parse(run).ok().and_then(|run| KnownRun::open(session, &run).ok());
+    let Some(known) = known else { return true };
+    match known.facts.set_up() {
+        Some((_, SetUp::Ready(ready))) => tree.is_some_and(|tree| is_ground_there(tree, ready)),
+        Some(_) | None => true,
+    }
 }
 
 impl SpentToday {

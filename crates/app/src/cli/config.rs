@@ -144,7 +144,7 @@ impl ListArgs {
 /// Renders a setting for a person: its line, and its purpose below.
 fn explained(entry: &ConfigEntry, output: &Output) -> Vec<StyledLine> {
     let columns = output.room();
-    let value = format!(" = {}", one_line(&entry.literal));
+    let value = format!(" = {}", one_line(shown(entry)));
     let setting = StyledLine::new(Ink::Strong, &entry.key).with(Ink::Plain, &value);
     let setting = setting.with(Ink::Quiet, &format!("  ({})", one_line(&origin(entry))));
     let purpose = StyledLine::new(Ink::Quiet, entry.meaning);
@@ -155,7 +155,12 @@ fn explained(entry: &ConfigEntry, output: &Output) -> Vec<StyledLine> {
 
 fn line(entry: &ConfigEntry) -> String {
     let origin = origin(entry);
-    one_line(&format!("{} = {}  ({origin})", entry.key, entry.literal)) + "\n"
+    one_line(&format!("{} = {}  ({origin})", entry.key, shown(entry))) + "\n"
+}
+
+/// Returns the value as people read it; some settings have none by default.
+fn shown(entry: &ConfigEntry) -> &str {
+    if entry.literal.is_empty() { "(not set)" } else { &entry.literal }
 }
 
 fn origin(entry: &ConfigEntry) -> String {

@@ -13,7 +13,7 @@ use crate::terminal::styled::{Ink, StyledLine};
 /// Check what Convoke needs here, and show how to fix problems
 ///
 /// Exits 0 if every check passes, also with warnings, and 3 if a prerequisite of a command is
-/// missing.
+/// missing, or if no agent answers to `--probe`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Do not connect to configured model APIs

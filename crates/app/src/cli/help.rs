@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::mem::ManuallyDrop;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{Command, CommandFactory, FromArgMatches};
 
 use super::Cli;
@@ -83,6 +84,16 @@ fn asked_extent(words: &[OsString]) -> (HelpExtent, Vec<OsString>) {
 /// Tells whether clap may print the list of commands, which takes longer to write than a whole brief.
 fn may_show_help(words: &[OsString]) -> bool {
     words.len() < 2 || words.iter().any(is_help)
+}
+
+/// Tells whether the user named a command that Convoke does not have. Subcommands are in the help of
+/// their command.
+pub fn names_unknown_command(error: &clap::Error, words: &[OsString]) -> bool {
+    let Some(ContextValue::String(unknown)) = error.get(ContextKind::InvalidSubcommand) else {
+        return false;
+    };
+    let mut named = words.iter().skip(1).filter(|word| *word != "help");
+    named.next().is_some_and(|word| word == unknown.as_str())
 }
 
 fn is_help(word: &OsString) -> bool {

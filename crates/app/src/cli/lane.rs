@@ -307,7 +307,7 @@ impl RunArgs {
         }
         let transcript = &run.transcript;
         output.say(&sentence(transcript, report.substance.as_deref()));
-        if let Some(remedy) = remedy(agent, transcript) {
+        if let Some(remedy) = remedy(agent, transcript.outcome) {
             output.say(&format!("hint: {remedy}"));
         }
         let is_unread = report.trouble_kind == Some(FailureKind::LongLine.name());

@@ -75,7 +75,7 @@ fn screen(report: &StatusReport, now: Timestamp, columns: usize) -> Vec<StyledLi
     rows.extend(report.copy.iter().map(|copy| ("copy", copy.line(now))));
     let lanes = some(&report.lanes, lane);
     rows.extend(named_or("lanes", lanes, "none are running"));
-    let designs = some(&report.designs, design);
+    let designs = designs(&report.designs);
     rows.extend(named_or("designs", designs, no_designs(report.last_design.as_deref())));
     rows.push(("today", today(&report.today)));
     let wrapped = |(name, value): (&str, String)| {
@@ -228,6 +228,25 @@ fn lane(lane: &RunningLane) -> String {
     let cost = lane.tokens.map(|tokens| format!(", {}", spent(tokens, lane.micro_dollars)));
     let (time, cost) = (elapsed(lane.elapsed_ms / 1000), cost.unwrap_or_default());
     format!("{}: {}, {time}{cost}", lane.id, words.join(", "))
+}
+
+/// Renders the designs that run or are worth resuming, and counts those that stopped before an agent
+/// answered, or whose branch is gone.
+fn designs(all: &[OpenDesign]) -> Vec<String> {
+    let is_live = |design: &&OpenDesign| {
+        design.state == RunStateReport::Running || design.is_worth_resuming()
+    };
+    let (live, rest): (Vec<_>, Vec<_>) = all.iter().partition(is_live);
+    let mut lines = some(&live, |live| design(live));
+    let unanswered = rest.iter().filter(|design| design.answers == 0).count();
+    let why = match (unanswered, rest.len()) {
+        (_, 0) => return lines,
+        (0, _) => "stopped, and its branch is gone",
+        (count, all) if count == all => "stopped before an agent answered",
+        (_, _) => "stopped without an answer, or without its branch",
+    };
+    lines.push(format!("{} {why}; see `convoke runs`", counted(rest.len(), "run")));
+    lines
 }
 
 fn design(design: &OpenDesign) -> String {

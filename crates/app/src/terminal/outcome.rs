@@ -203,8 +203,8 @@ struct Matrix {
 
 impl Matrix {
     fn new(voters: &[&String], columns: usize, widest: usize) -> Self {
-        // A third of a narrow terminal is enough for votes.
-        let most = (columns / 3).checked_div(voters.len()).unwrap_or_default();
+        // Two fifths of a narrow terminal are enough for votes, and leave room for a client's name.
+        let most = (columns * 2 / 5).checked_div(voters.len()).unwrap_or_default();
         let most = most.saturating_sub(2).clamp(1, VOTER_WIDTH);
         let voters: Vec<_> =
             voters.iter().map(|voter| StyledLine::plain(voter).fitted(most).text()).collect();

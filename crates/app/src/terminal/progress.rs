@@ -46,6 +46,8 @@ struct Phase {
     spent: Option<Usage>,
     answered: usize,
     failed: usize,
+    /// Lanes of a worker process that are over. Their outcomes are in the journal, not here.
+    worked: usize,
     /// Its result, in the design's own words.
     words: Option<String>,
     is_skipped: bool,
@@ -79,6 +81,7 @@ impl Phase {
             spent: None,
             answered: 0,
             failed: 0,
+            worked: 0,
             words: None,
             is_skipped: false,
             is_unfinished: false,
@@ -123,10 +126,21 @@ impl DesignProgress {
         }
     }
 
-    /// Takes in which agents a worker process runs now.
-    pub fn watch_worker(&mut self, lanes: Vec<WorkerLane>) {
+    /// Takes in which agents a worker process runs now. Returns the line of a phase that the worker
+    /// has left.
+    pub fn watch_worker(&mut self, lanes: Vec<WorkerLane>, now: Timestamp) -> Option<StyledLine> {
+        let worker = std::mem::take(&mut self.worker);
+        let over = worker.iter().filter(|row| lanes.iter().all(|lane| lane.id != row.lane));
+        if let Some(phase) = &mut self.phase {
+            for row in over {
+                phase.worked += 1;
+                phase.spent = row.activity.usage.into_iter().chain(phase.spent).reduce(Usage::plus);
+            }
+        }
         // Between two lanes no agent works, and the worker is still in the same phase.
-        self.worker_step = lanes.last().map(|lane| lane.id.step()).or(self.worker_step);
+        let step = lanes.last().map(|lane| lane.id.step());
+        self.worker_step = step.or(self.worker_step);
+        let left = step.and_then(|step| self.worker_begins(step, &lanes, now));
         let row = |lane: WorkerLane| SeatRow {
             lane: lane.id,
             name: lane.seat,
@@ -135,6 +149,27 @@ impl DesignProgress {
             end: None,
         };
         self.worker = lanes.into_iter().map(row).collect();
+        left
+    }
+
+    /// Begins a later phase of a worker process with its first lane.
+    fn worker_begins(
+        &mut self,
+        step: Step,
+        lanes: &[WorkerLane],
+        now: Timestamp,
+    ) -> Option<StyledLine> {
+        if self.phase.as_ref().is_none_or(|phase| phase.step >= step) {
+            return None;
+        }
+        let since = lanes.iter().filter(|lane| lane.id.step() == step).map(|lane| lane.since);
+        let activity = self.activity.take();
+        let left = self.begin(step, since.min().unwrap_or(now));
+        self.activity = activity;
+        if let Some(phase) = &mut self.phase {
+            phase.is_busy = true;
+        }
+        left
     }
 
     /// Records that a question to a person is open.
@@ -215,6 +250,7 @@ impl DesignProgress {
             phase.words,
             Some(elapsed(seconds(phase.since, now))),
             phase.spent.map(|spent| spent_in_words(&spent)),
+            count(phase.worked, "lane"),
             count(phase.answered, "answer"),
             count(phase.failed, "failed lane"),
         ];
@@ -447,24 +483,34 @@ mod tests {
         let mut progress = DesignProgress::default();
         progress.begin(Step::Sketches, at(0));
         progress.work(Some("another process makes and reviews the plan"), at(1));
-        progress.watch_worker(vec![WorkerLane {
-            id: lane("judge/Codex"),
+        let works = |id: &str, since, input| WorkerLane {
+            id: lane(id),
             seat: "Codex · judge".to_owned(),
-            since: at(50),
-            usage: Some(Usage { input: 2400, ..Usage::default() }),
+            since: at(since),
+            usage: Some(Usage { input, ..Usage::default() }),
             last_tool: Some("Grep".to_owned()),
             tools: 3,
-        }]);
+        };
+        let sketches = vec![works("sketch/Codex-Arch", 2, 900), works("sketch/Codex-Edge", 2, 600)];
+        assert_eq!(progress.watch_worker(sketches, at(3)), None);
+        let sketch = vec![works("sketch/Codex-Edge", 2, 700)];
+        assert_eq!(progress.watch_worker(sketch, at(30)), None);
+        let left = progress.watch_worker(vec![works("judge/Codex", 50, 2400)], at(51)).unwrap();
+        assert_eq!(left.text(), "✓ Sketches          50s · 1.6k tokens · 2 lanes");
         let rows = text(&progress.lines(at(62), 80, 20)).replace(frame(at(62)), "⠋");
         let head =
-            "⠋ Debates · 1m2s · 2.4k tokens · another process makes and reviews the plan (1m1s)";
+            "⠋ Debates · 12s · 2.4k tokens · another process makes and reviews the plan (1m1s)";
         let head = StyledLine::plain(head).fitted(80).text();
         assert_eq!(rows, format!("{head}\n  ⠋ Codex · judge     12s    2.4k  Grep (3 tools)\n"));
-        progress.watch_worker(Vec::new());
+        assert_eq!(progress.watch_worker(Vec::new(), at(63)), None);
         let between = text(&progress.lines(at(63), 80, 20));
         assert!(between.lines().count() == 1 && between.contains(" Debates "), "{between}");
-        let over = progress.begin(Step::Dialectic, at(64)).unwrap().text();
-        assert!(!over.contains("failed"), "{over}");
+        // The journal tells of all phases after the worker's end, and no row comes twice.
+        progress.work(None, at(64));
+        assert_eq!(progress.begin(Step::Dialectic, at(64)), None);
+        let over = progress.begin(Step::Plan, at(64)).unwrap().text();
+        assert_eq!(over, "✓ Debates           14s · 2.4k tokens · 1 lane");
+        assert_eq!(progress.begin(Step::Review, at(64)), None);
     }
 
     // Votes take minutes; each voter has a row from its beginning to its end.

@@ -5,6 +5,7 @@ use convoke_domain::design::progress::elapsed;
 use convoke_domain::design::quote::line;
 use convoke_domain::text::counted;
 use convoke_service::design::{DesignReport, spent_in_words};
+use convoke_service::next_command::NextCommand;
 use convoke_service::run::SpendingReport;
 
 use super::markdown;
@@ -154,9 +155,20 @@ fn next(report: &DesignReport) -> Vec<StyledLine> {
     if let Some(path) = report.overview.plan_file.as_ref().filter(|_| report.is_planned) {
         lines.push(StyledLine::new(Ink::Strong, "Plan: ").with(Ink::Code, path));
     }
-    let way_out = report.way_out.as_ref().filter(|_| report.is_planned);
-    for command in report.hint.iter().chain(way_out) {
-        lines.push(StyledLine::new(Ink::Strong, "Next: ").with(Ink::Code, command));
+    for NextCommand { command, why } in &report.next {
+        let line = StyledLine::new(Ink::Strong, "Next: ");
+        lines.push(if command.is_empty() {
+            line.with(Ink::Plain, why)
+        } else {
+            line.with(Ink::Code, command)
+        });
+        // Words beside a command would be copied with it.
+        if !command.is_empty() && !why.is_empty() {
+            lines.push(StyledLine::new(Ink::Quiet, &format!("      {why}")));
+        }
+    }
+    if let Some(way_out) = report.way_out.as_ref().filter(|_| report.is_planned) {
+        lines.push(StyledLine::new(Ink::Strong, "Next: ").with(Ink::Code, way_out));
     }
     lines
 }
@@ -297,7 +309,7 @@ mod tests {
             class: None,
             is_planned: true,
             way_out: None,
-            hint: Some("convoke show 20260304-050607-0a1b2 --artifact plan".to_owned()),
+            next: vec![next_command("convoke show 20260304-050607-0a1b2 --artifact plan", "")],
             overview: DesignOverview {
                 panel: Panel::default(),
                 results: results(),
@@ -311,6 +323,10 @@ mod tests {
                 plan_file: Some("/home/user/project/specs/notes/plan.md".to_owned()),
             },
         }
+    }
+
+    fn next_command(command: &str, why: &str) -> NextCommand {
+        NextCommand { command: command.to_owned(), why: why.to_owned() }
     }
 
     fn text(report: &DesignReport, columns: usize, rows: usize) -> String {
@@ -390,10 +406,15 @@ mod tests {
         failed.class = Some(ErrorClass::NoAnswer);
         failed.is_planned = false;
         failed.ending = "failed: no agent wrote a usable sketch".to_owned();
-        failed.hint = Some("convoke resume 20260304-050607-0a1b2".to_owned());
+        failed.next = vec![
+            next_command("convoke resume 20260304-050607-0a1b2", "asks again"),
+            next_command("convoke doctor --probe", "shows which agents can answer"),
+        ];
         let shown = text(&failed, 80, 50);
         assert!(shown.starts_with("\nfailed: no agent wrote a usable sketch\n"), "{shown}");
         assert!(!shown.contains("ready") && !shown.contains("Plan: "), "{shown}");
-        assert!(shown.ends_with("Next: convoke resume 20260304-050607-0a1b2\n"), "{shown}");
+        let next = "Next: convoke resume 20260304-050607-0a1b2\n      asks again\n\
+                    Next: convoke doctor --probe\n      shows which agents can answer\n";
+        assert!(shown.ends_with(next), "{shown}");
     }
 }

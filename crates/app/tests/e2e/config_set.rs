@@ -228,3 +228,10 @@ fn values_have_their_types_and_no_quotes() {
     let unset: serde_json::Value = serde_json::from_str(&unset).unwrap();
     assert_eq!(unset["value"], serde_json::Value::Null, "a default that is no value");
 }
+
+#[test]
+fn a_setting_without_a_default_says_so() {
+    let project = Project::new();
+    let list = project.stdout(&["config", "list"]);
+    assert!(list.contains("\nstore.password_file = (not set)  (default)\n"), "{list}");
+}

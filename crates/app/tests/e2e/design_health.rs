@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::harness::Outcome;
 use crate::lane::{init, result, with_claude};
-use crate::panel::{Panel, answers_of_chair};
+use crate::panel::{FEATURE, Panel, answers_of_chair};
 
 /// Designs with a Claude Code that sketches well, records its probes in `$HOME/probes`, and answers
 /// them as `probe` does, a piece of shell.
@@ -89,4 +89,49 @@ fn without_probes_nothing_that_is_remembered_counts_for_judges() {
     let outcome = panel.project.run(&[&words[..], &["Keep notes"]].concat());
     assert_eq!(outcome.code, Some(0), "{outcome}");
     assert_eq!((probes(&panel), judge(&panel).as_str()), (asked, "claude"), "{outcome}");
+}
+
+/// The only agent of a project: a Claude Code without a login until there is `$HOME/login`.
+fn without_login() -> Panel {
+    let refused = result(|answer| {
+        answer["is_error"] = json!(true);
+        answer["result"] = json!("Not logged in \u{b7} Please run /login");
+    });
+    let said = result(|answer| answer["result"] = json!("OK"));
+    let script = format!(
+        "cat > /dev/null; echo x >> \"$HOME/probes\"\n{}\n\
+         if [ -e \"$HOME/login\" ]; then {said} else {refused} exit 1; fi",
+        init()
+    );
+    Panel::in_project(with_claude(&script).variable("CONVOKE_HEALTH_PAUSE_SECONDS", "0"))
+}
+
+const LOG_IN: &str = "hint: start claude by hand and log in";
+
+// P-76: the host writes the plan, and takes all seats where it is the only agent.
+#[test]
+fn a_host_without_a_login_gets_one_probe_and_begins_no_run() {
+    let panel = without_login();
+    for asked in 1..=2 {
+        let outcome = panel.project.run(&["design", "--auto", FEATURE]);
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(3), ""), "{outcome}");
+        let why = "cannot start the design: claude, its host, did not pass the probe: it is not \
+                   logged in, or its key is refused: Not logged in";
+        assert!(outcome.stderr.contains(why) && outcome.stderr.contains(LOG_IN), "{outcome}");
+        assert_eq!(probes(&panel), asked, "a person may have logged in since: {outcome}");
+    }
+    assert_eq!(panel.project.stdout(&["runs", "--json"]).trim(), "[]");
+    // A remembered failure does not keep a person from going on.
+    fs::write(panel.project.path("../home/login"), "").unwrap();
+    let outcome = panel.project.run(&["design", "--auto", FEATURE]);
+    assert!(!outcome.stderr.contains("did not pass the probe"), "{outcome}");
+    assert!(probes(&panel) > 3 && panel.run().1 != "refused", "{outcome}");
+}
+
+#[test]
+fn lanes_without_a_login_say_once_how_to_log_in() {
+    let panel = without_login();
+    let outcome = panel.project.run(&["design", "--auto", "--no-probe", FEATURE]);
+    assert_eq!((outcome.code, probes(&panel)), (Some(4), 4), "{outcome}");
+    assert_eq!(outcome.stderr.matches(LOG_IN).count(), 1, "{outcome}");
 }

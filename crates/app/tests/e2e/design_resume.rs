@@ -33,7 +33,7 @@ fn a_run_without_agents_goes_on_when_they_are_back() {
     let (panel, run, failed) = stopped(&[]);
     assert!(failed.stderr.contains("failed: no agent produced a usable sketch\n"), "{failed}");
     assert!(
-        failed.stderr.contains(&format!("hint: convoke resume {run} asks again; ")),
+        failed.stderr.contains(&format!("hint: convoke resume {run} asks again\n")),
         "{failed}"
     );
     let resumed = panel.project.run(&["resume", &run]);
@@ -99,10 +99,8 @@ fn a_run_whose_journal_was_changed_does_not_go_on() {
 fn a_resumed_run_keeps_its_branch_and_its_folder() {
     let (panel, run, failed) = stopped(&["--branch"]);
     let branch = panel.git(&["branch", "--show-current"]);
-    let said = format!(
-        "note: the branch `{branch}`, which this run made, is still checked out; `git switch main` \
-         goes back\n"
-    );
+    let said =
+        format!("hint: git switch main goes back: you are on {branch}, which this run made\n");
     assert!(failed.stderr.contains(&said), "{failed}");
     assert!(branch.starts_with("june/keep-notes"), "{branch}");
     assert_eq!(panel.project.run(&["resume", &run]).code, Some(0));

@@ -139,6 +139,30 @@ fn a_design_at_a_terminal_is_a_line_for_each_phase_and_one_screen() {
     }
 }
 
+// P-91: people read who sits where, once for each reason, and commands alone in `Next`.
+#[test]
+fn a_failed_design_names_seats_for_people() {
+    let panel = Panel::in_project(with_claude("exit 1"));
+    let arguments = ["design", "--auto", "--no-probe", FEATURE];
+    let (code, shown) = Terminal::open(&panel.project, 80, &arguments).end();
+    assert_eq!(code, Some(4), "{shown}");
+    let lines = printed(&shown);
+    let words = lines.join(" ").split_whitespace().collect::<Vec<_>>().join(" ");
+    let failed = "Claude gave no sketch in 4 seats (Architecture, Edge cases, Innovation, \
+                  Pragmatism)";
+    assert_eq!(words.matches(failed).count(), 2, "as it happens, and at the end: {words}");
+    for angle in ["-Arch", "-Edge", "-Innovation", "-Pragmatic", "-Generic"] {
+        assert!(!words.contains(angle), "{angle}: {words}");
+    }
+    let (run, _) = panel.run();
+    for next in [format!("Next: convoke resume {run}"), "Next: convoke doctor --probe".to_owned()] {
+        assert!(lines.contains(&next), "`{next}` is not in {words}");
+    }
+    // Pipes keep the contract's labels, a line for each seat.
+    let piped = panel.project.run(&arguments);
+    assert_eq!(piped.stdout.matches("Claude sketch failed (").count(), 4, "{piped}");
+}
+
 /// A panel in which a Claude Code uses a tool and then works until it is stopped, and its seats.
 pub(crate) fn panel_that_works() -> (Panel, String) {
     let tool = r#"{"type":"assistant","uuid":"u","session_id":"s-1","message":{"content":[{"type":"tool_use","id":"t","name":"Grep"}]}}"#;

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::agents::stopped;
 use crate::harness::{Project, set_mode};
-use crate::lane::with_claude;
+use crate::lane::{init, result, with_claude};
 use crate::scripted_server::{Reply, Server};
 
 /// Returns the checks with a name: level, result, and remedy.
@@ -51,8 +51,8 @@ fn where_all_is_well_nothing_fails() {
 fn the_version_of_every_client_is_checked() {
     let says = |version: &str| with_claude(&format!("echo '{version}'")).in_repository("main");
     let old = says("2.0.1 (Claude Code)");
-    let words = "claude is older than tested: 2.0.1 < 2.1.325; it may not work";
-    check(&old, "client", "warn", words, "update claude to 2.1.325 or later");
+    let words = "claude 2.0.1 is of an earlier series than 2.1.325, which Convoke is tested with";
+    check(&old, "client", "warn", words, "install claude 2.1.325");
     let good = says("2.1.325 (Claude Code)");
     check(&good, "client", "ok", "claude 2.1.325 (Claude Code)", "");
     let patch = says("2.1.3 (Claude Code)");
@@ -120,6 +120,31 @@ fn a_client_that_lacks_a_flag_fails_and_one_that_says_something_else_is_doubted(
     check(&cursor, "lane command", "ok", "only `--probe` checks whether cursor takes that", "");
     check(&cursor, "client", "ok", "cursor 1.0.0; no version of it is tested", "");
     assert!(!cursor.path("../home/asked").exists(), "it was not started");
+}
+
+// A script that waits for a working agent reads the exit code alone.
+#[test]
+fn a_probe_that_no_agent_answers_fails_and_keeps_the_free_checks() {
+    let refusal = "error: unknown option '--include-partial-messages'";
+    let old = saying("1.0.44", refusal).variable("CONVOKE_HEALTH_PAUSE_SECONDS", "0");
+    let outcome = old.run(&["doctor", "--probe"]);
+    assert_eq!(outcome.code, Some(3), "{outcome}");
+    for line in [
+        "fail  lane command: claude 1.0.44 is too old",
+        "fail  answer: claude did not pass the probe: it does not know one of its flags",
+        "fix: install claude 2.1.325, which Convoke is tested with",
+        "fail  answers: no agent answered, so no lane can",
+    ] {
+        assert!(outcome.stdout.contains(line), "`{line}` is not in {outcome}");
+    }
+    // What earlier probes found says nothing beside a new one.
+    assert!(!outcome.stdout.contains(" health: "), "{outcome}");
+    assert!(old.run(&["doctor"]).stdout.contains(" health: "));
+    let said = format!("{}{}", init(), result(|answer| answer["result"] = "OK".into()));
+    let well = with_claude(&format!("[ \"$1\" = --version ] && echo 2.1.325 && exit\n{said}"));
+    let outcome = well.in_repository("main").run(&["doctor", "--probe"]);
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    assert!(outcome.stdout.contains("ok    answer: claude answers"), "{outcome}");
 }
 
 #[test]

@@ -157,6 +157,18 @@ fn help_comes_in_groups_and_plumbing_only_if_asked_for() {
 }
 
 #[test]
+fn an_unknown_command_leads_to_the_list_of_all() {
+    let project = Project::new();
+    let hint = "hint: `convoke help --all` lists all commands\n";
+    for words in [&["help", "nope"][..], &["nope"]] {
+        let outcome = project.run(words);
+        assert_eq!(outcome.code, Some(2), "{outcome}");
+        assert!(outcome.stderr.ends_with(hint), "{outcome}");
+    }
+    assert!(!project.run(&["task", "nope"]).stderr.contains(hint));
+}
+
+#[test]
 fn the_task_in_progress_is_done_without_its_id() {
     let project = Project::new().on_branch("main");
     let nothing = project.run(&["task", "done"]);
@@ -283,4 +295,45 @@ fn a_refused_design_is_not_open() {
     assert!(runs.contains("  refused  "), "{runs}");
     let status = project.stdout(&["status"]);
     assert!(status.contains("designs    none are running"), "{status}");
+}
+
+// Convoke offers to resume only what can go on, and keeps answers.
+#[test]
+fn a_run_that_is_not_worth_resuming_is_not_the_next_command() {
+    // Without git no run begins, so none stays behind.
+    let bare = with_claude("exit 1");
+    let outcome = bare.run(&["design", "Keep drafts", "--auto", "--no-probe"]);
+    assert_eq!(outcome.code, Some(3), "{outcome}");
+    assert!(outcome.stderr.contains("create one with `git init`"), "{outcome}");
+    assert!(!outcome.stderr.contains("convoke resume"), "{outcome}");
+    assert_eq!(bare.stdout(&["runs", "--json"]).trim(), "[]");
+    // No lane of this one answered.
+    let panel = Panel::in_project(with_claude("exit 1"));
+    let outcome = panel.project.run(&["design", "Keep drafts", "--auto", "--no-probe"]);
+    assert_eq!(outcome.code, Some(4), "{outcome}");
+    let status = panel.project.stdout(&["status"]);
+    assert!(!status.contains("convoke resume"), "{status}");
+    let quiet = "designs    1 run stopped before an agent answered; see `convoke runs`\n";
+    assert!(status.contains(quiet), "{status}");
+    // The sketches of this one are there, and its plan is missing.
+    let panel = Panel::new().without("claude");
+    panel.git(&["switch", "--quiet", "--create", "feature/x"]);
+    panel.design(&[]);
+    let (run, state) = panel.run();
+    assert_eq!(state, "stopped");
+    let resume = format!("convoke resume {run}");
+    let status = panel.project.stdout(&["status"]);
+    assert!(status.contains(&resume) && status.contains(": stopped, began"), "{status}");
+    // Its branch can come back at the commit on which the run began.
+    panel.git(&["switch", "--quiet", "main"]);
+    panel.git(&["branch", "--delete", "--force", "feature/x"]);
+    let status = panel.project.stdout(&["status"]);
+    assert!(!status.contains("convoke resume"), "{status}");
+    assert!(status.contains("designs    1 run stopped, and its branch is gone"), "{status}");
+    let outcome = panel.project.run(&["resume", &run]);
+    assert_eq!(outcome.code, Some(6), "{outcome}");
+    assert!(outcome.stderr.contains("the repository has no branch `feature/x`"), "{outcome}");
+    let head = panel.git(&["rev-parse", "HEAD"]);
+    let hint = format!("hint: git switch --create feature/x {head}");
+    assert!(outcome.stderr.contains(&hint) && outcome.stderr.contains(&resume), "{outcome}");
 }

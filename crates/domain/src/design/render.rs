@@ -4,6 +4,7 @@
 mod files;
 mod independence;
 mod notes;
+mod people;
 mod warnings;
 
 use std::borrow::Cow;
@@ -14,6 +15,7 @@ pub(super) use self::files::accepted_findings;
 pub use self::files::files;
 use self::files::{rejected_findings, tally};
 pub use self::independence::independence_in_short;
+pub use self::people::{is_same_failure, warnings_for_people};
 pub use self::warnings::warnings;
 #[cfg(test)]
 pub(super) use self::warnings::{sentence, sentence_in};

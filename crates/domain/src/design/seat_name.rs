@@ -71,6 +71,12 @@ pub fn label_seat(label: &str, panel: &Panel) -> String {
     }
 }
 
+/// Returns the angle of a seat by its label, without the agent; nothing if the seat has none.
+pub fn label_angle(label: &str) -> Option<&'static str> {
+    let seat = label.split_once(" (").map_or(label, |(seat, _)| seat);
+    angle_of(seat).map(|(_, angle)| angle)
+}
+
 /// Splits a label into the name of its owner and the angle.
 fn angle_of(label: &str) -> Option<(&str, &'static str)> {
     Personality::FOUR.into_iter().find_map(|personality| {

@@ -34,13 +34,15 @@ pub struct ProbeFailure {
     pub line: String,
     /// The words for a person, which follow the agent's name: ``answered `no` instead of `OK` ``.
     pub words: String,
+    /// How the probe's lane ended; unknown of a failure that a file or a journal keeps.
+    pub outcome: Option<LaneOutcome>,
 }
 
 impl ProbeFailure {
     /// A failure that the contract has no form for.
     pub fn other(words: impl Into<String>) -> Self {
         let words = words.into();
-        Self { line: words.clone(), words }
+        Self { line: words.clone(), words, outcome: None }
     }
 }
 
@@ -208,7 +210,8 @@ impl Attempt<'_> {
             }
             (None, None) => self.silence(),
         };
-        Err(ProbeFailure { line: format!("Probe attempt {}{form}", self.number), words })
+        let line = format!("Probe attempt {}{form}", self.number);
+        Err(ProbeFailure { line, words, outcome: Some(self.outcome) })
     }
 
     /// Tells whether another attempt would fail in the same way until a person changes something.
@@ -441,6 +444,7 @@ mod tests {
         let failure = ProbeFailure {
             line: "Probe attempt 1 returned non-OK response: no".to_owned(),
             words: "answered `no` instead of `OK`".to_owned(),
+            outcome: None,
         };
         let sick = AgentHealth::Sick(Some(failure));
         let alone = Replacement { other: None, host: "Claude", host_is_same: false };

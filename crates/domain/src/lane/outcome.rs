@@ -115,6 +115,12 @@ impl LaneOutcome {
         }
     }
 
+    /// Tells whether the agent cannot answer any request until a person logs in, or installs another
+    /// version of its client.
+    pub const fn needs_a_person(self) -> bool {
+        matches!(self, Self::Auth | Self::RefusedFlags)
+    }
+
     /// Returns the outcome stored as `name`.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|outcome| outcome.name() == name)

@@ -94,22 +94,24 @@ impl SetUpError {
 
 /// Sets up a design. Nothing is changed before every check has passed.
 pub fn set_up(request: &SetUpRequest<'_>) -> Result<SetUp, SetUpError> {
-    let tree = WorkTree::at(request.folder)?;
-    let has_commit = diff::head(tree.root()).is_some();
-    let makes_branch = match request.branch_rule {
-        BranchRule::Stay => false,
-        BranchRule::New => true,
-        BranchRule::Seed => !request.no_branch,
-    };
-    if !has_commit && makes_branch {
-        return Err(SetUpError::NoCommit);
-    }
+    let keeps_branch = request.branch_rule == BranchRule::Seed && request.no_branch;
+    let rule = if keeps_branch { BranchRule::Stay } else { request.branch_rule };
+    let tree = find_tree(request.folder, rule)?;
     let start = Start { tree: &tree, request, main: tree.default_branch() };
     let begun = match request.branch_rule {
         BranchRule::Stay | BranchRule::New => start.begin_here(),
         BranchRule::Seed => start.begin(),
     };
     Ok(begun.unwrap_or_else(SetUp::Refused))
+}
+
+/// Finds the working tree that a design can begin in; a branch begins at a commit.
+pub fn find_tree(folder: &Path, rule: BranchRule) -> Result<WorkTree, SetUpError> {
+    let tree = WorkTree::at(folder)?;
+    if rule != BranchRule::Stay && diff::head(tree.root()).is_none() {
+        return Err(SetUpError::NoCommit);
+    }
+    Ok(tree)
 }
 
 pub(crate) fn cleanliness(tree: &WorkTree) -> Cleanliness {

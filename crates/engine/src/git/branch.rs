@@ -121,6 +121,13 @@ impl WorkTree {
         found.is_some_and(|answer| answer.status.success())
     }
 
+    /// Tells whether there is such a commit.
+    pub fn has_commit(&self, id: &str) -> bool {
+        let object = format!("{id}^{{commit}}");
+        let found = run(question(&self.root).args(["cat-file", "-e", &object]));
+        found.is_some_and(|answer| answer.status.success())
+    }
+
     /// Tells whether there is such a branch, here or on the remote.
     pub fn has_branch(&self, name: &str) -> bool {
         self.has(&format!("refs/heads/{name}")) || self.knows_remote(name)

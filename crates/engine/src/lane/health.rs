@@ -158,7 +158,8 @@ struct Refusal {
 fn attempt(asked: &Asked<'_>, number: u32, cancel: &Cancel) -> Result<(), Refusal> {
     let broken = |error: std::io::Error| {
         let line = format!("Probe attempt {number}: {error}");
-        let failure = ProbeFailure { line, words: format!("could not be probed: {error}") };
+        let failure =
+            ProbeFailure { line, words: format!("could not be probed: {error}"), outcome: None };
         Refusal { failure, is_lasting: false }
     };
     let scratch = crate::scratch::lane().map_err(broken)?;
@@ -213,7 +214,7 @@ impl Entry {
     fn failure(&self) -> Option<ProbeFailure> {
         let line = self.error.clone()?;
         let words = self.words.clone().unwrap_or_else(|| line.clone());
-        Some(ProbeFailure { line, words })
+        Some(ProbeFailure { line, words, outcome: None })
     }
 
     fn asked_at(&self) -> Option<Timestamp> {
@@ -301,6 +302,7 @@ mod tests {
         let sick = AgentHealth::Sick(Some(ProbeFailure {
             line: "Probe attempt 3: it hung".to_owned(),
             words: "gave no answer: it hung".to_owned(),
+            outcome: None,
         }));
         let mut remembered = HealthCache::read(&path);
         remembered.note("codex", &program, &sick, at(1000));

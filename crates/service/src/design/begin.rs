@@ -25,8 +25,10 @@ use super::ending::EndedDesign;
 use super::front_end::DesignFrontEnd;
 use super::held_run::HeldRun;
 use super::hold::{RunHold, hold_run};
+use super::host::check_host;
 use super::rehearsal::Rehearsal;
 use super::seats::Seats;
+use super::set_up::check_repository;
 use super::{DesignError, MAX_FEATURE};
 use crate::brief::brief_block;
 use crate::failure::{ErrorClass, Failure};
@@ -118,6 +120,7 @@ pub fn design(
         }
         None => Seats::found(session).ok_or_else(no_agent)?,
     };
+    check_host(session, request, &seats, front_end)?;
     let settings = request.settings(session, seats, feature, Answers::Given)?;
     let workspace = Workspace::open(session, None)?;
     begin(&workspace, session, settings, request, &request.course, front_end)
@@ -195,7 +198,7 @@ impl DesignRequest {
     }
 
     /// Returns the session file of the calling workflow, if there is one.
-    fn calling_session(&self) -> Option<&OsString> {
+    pub(super) fn calling_session(&self) -> Option<&OsString> {
         self.session_env.as_ref().filter(|path| !path.is_empty())
     }
 
@@ -275,6 +278,7 @@ fn begin(
     course: &CourseRequest,
     front_end: &mut dyn DesignFrontEnd,
 ) -> Result<EndedDesign, Failure> {
+    check_repository(session, &settings)?;
     let mark = if settings.is_rehearsal { "(rehearsal) " } else { "" };
     let title = format!("{mark}{}", settings.feature.lines().next().unwrap_or_default());
     let named = request.run_id.as_ref();

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use convoke_domain::design::event::{Event, Settings, Stamped};
@@ -28,6 +29,7 @@ use super::{DesignError, cost, ground};
 use crate::failure::{ErrorClass, Failure};
 use crate::lane::PinnedRules;
 use crate::manifest::run_record;
+use crate::next_command::NextCommand;
 use crate::observer::Reporter;
 use crate::run::{ResultsReport, RunKind, run_spending};
 use crate::session::Session;
@@ -110,7 +112,7 @@ impl CourseRequest {
         let go_on =
             |session: &Session| self.go_on(session, workspace, id, opened, front_end, &mut ready);
         let work = TracedWork::design(workspace, id);
-        let ended = traced(session, work, go_on, |ended| ended.report.class);
+        let mut ended = traced(session, work, go_on, |ended| ended.report.class);
         match &ended {
             Ok(ended) => {
                 let (class, warnings) = (ended.report.class, ended.report.degraded.len());
@@ -121,9 +123,7 @@ impl CourseRequest {
                 workspace.store.mark_run(id, RunState::Stopped, session.now()).ok();
             }
         }
-        if !ended.as_ref().is_ok_and(|ended| ended.report.class.is_none()) {
-            tell_branch(ready.as_ref(), &session.reporter());
-        }
+        tell_branch(ready.as_ref(), &mut ended, &session.reporter());
         ended
     }
 
@@ -261,6 +261,7 @@ impl CourseRequest {
             is_unanswered: false,
             forecast: None,
             is_warned: false,
+            lasting: Arc::default(),
             watch: None,
             ready: ready(events).cloned(),
         })
@@ -293,12 +294,23 @@ fn ready(events: &[Stamped]) -> Option<&Ready> {
 }
 
 /// Reports which branch a run made and left checked out when it did not complete.
-fn tell_branch(ready: Option<&Ready>, reporter: &Reporter) {
+fn tell_branch(
+    ready: Option<&Ready>,
+    ended: &mut Result<EndedDesign, Failure>,
+    reporter: &Reporter,
+) {
     let Some(Ready { branch, is_new: true, left: Some(left), .. }) = ready else { return };
     let back = if left.is_empty() { "git checkout -" } else { &format!("git switch {left}") };
-    reporter.remark(format!(
-        "the branch `{branch}`, which this run made, is still checked out; `{back}` goes back"
-    ));
+    match ended {
+        Ok(ended) if ended.report.class.is_none() => {}
+        Ok(ended) => {
+            let why = format!("goes back: you are on {branch}, which this run made");
+            ended.report.next.push(NextCommand::new(back, why));
+        }
+        Err(_) => reporter.remark(format!(
+            "the branch `{branch}`, which this run made, is still checked out; `{back}` goes back"
+        )),
+    }
 }
 
 /// Gathers what a person sees at a glance.
@@ -317,7 +329,7 @@ fn overview(
     DesignOverview {
         panel: settings.panel.clone(),
         results: ResultsReport::new(&progress.results, Some(settings)),
-        warnings: render::warnings(&progress.warnings, Some(settings)),
+        warnings: render::warnings_for_people(&progress.warnings, Some(settings)),
         independence: render::independence_in_short(&progress.results.voices, settings),
         cost: run_spending(workspace, id, facts, accepted).ok(),
         seconds: u64::try_from(took / 1000).unwrap_or_default(),

@@ -21,6 +21,7 @@ use super::event_loop::DesignOutcome;
 use super::{DesignError, texts};
 use crate::failure::{ErrorClass, Failure};
 use crate::interruption::ExitHold;
+use crate::next_command::NextCommand;
 use crate::observer::Reporter;
 use crate::run::{MattersReport, ResultsReport, RunKind, SpendingReport, open, way_out};
 
@@ -50,9 +51,9 @@ pub struct DesignReport {
     /// The command that decides the first undecided matter.
     #[serde(skip)]
     pub way_out: Option<String>,
-    /// The user's next step.
+    /// What the user can do next: commands, or words without one.
     #[serde(skip)]
-    pub hint: Option<String>,
+    pub next: Vec<NextCommand>,
     /// A short overview for a person.
     #[serde(skip)]
     pub overview: DesignOverview,
@@ -100,11 +101,11 @@ impl DesignReport {
         kind: RunKind,
         overview: DesignOverview,
     ) -> Self {
-        let again = |options: &str| match kind {
-            RunKind::Real => format!("convoke resume {id}{options}"),
-            RunKind::Rehearsal => "convoke design --rehearse starts it again".to_owned(),
+        let again = |options: &str, why: &str| match kind {
+            RunKind::Real => NextCommand::new(format!("convoke resume {id}{options}"), why),
+            RunKind::Rehearsal => NextCommand::new("convoke design --rehearse", "starts it again"),
         };
-        let (class, ending, degraded, hint) = summary(id, outcome, &again);
+        let (class, ending, degraded, next) = summary(id, outcome, &again);
         let first = open(progress).first().copied();
         Self {
             run: id.to_string(),
@@ -119,7 +120,7 @@ impl DesignReport {
                 DesignOutcome::Ended(DesignEnding::Complete { .. } | DesignEnding::NotExported(_))
             ),
             way_out: first.map(|matter| way_out(id, matter, kind)),
-            hint: Some(hint).filter(|hint| !hint.is_empty()),
+            next,
             overview,
         }
     }
@@ -138,52 +139,53 @@ impl DesignReport {
 fn summary<'o>(
     id: &RunId,
     outcome: &'o DesignOutcome,
-    again: &dyn Fn(&str) -> String,
-) -> (Option<ErrorClass>, String, &'o [DesignWarning], String) {
+    again: &dyn Fn(&str, &str) -> NextCommand,
+) -> (Option<ErrorClass>, String, &'o [DesignWarning], Vec<NextCommand>) {
     match outcome {
         DesignOutcome::Ended(DesignEnding::Complete { degraded }) => {
-            let hint = format!("convoke show {id} --artifact plan");
-            (None, "complete".to_owned(), degraded.as_slice(), hint)
+            let next = NextCommand::new(format!("convoke show {id} --artifact plan"), "");
+            (None, "complete".to_owned(), degraded.as_slice(), vec![next])
         }
         DesignOutcome::Ended(DesignEnding::Refused(code)) => {
             // The line about another branch is a contract, and names another program's flag.
-            let hint = if *code == OTHER_BRANCH { STAY } else { "" };
-            (Some(ErrorClass::Prerequisite), "refused".to_owned(), &[][..], hint.to_owned())
+            let stay = (*code == OTHER_BRANCH).then(|| NextCommand::new("", STAY));
+            let next = stay.into_iter().collect();
+            (Some(ErrorClass::Prerequisite), "refused".to_owned(), &[][..], next)
         }
         DesignOutcome::Ended(DesignEnding::DirtyTree) => {
-            (Some(ErrorClass::TreeChanged), "dirty tree".to_owned(), &[][..], String::new())
+            (Some(ErrorClass::TreeChanged), "dirty tree".to_owned(), &[][..], Vec::new())
         }
         DesignOutcome::Ended(DesignEnding::Failed(FailedStep { why, .. })) => {
-            let hint = again(" asks again; convoke doctor shows which agents can answer");
-            (Some(ErrorClass::NoAnswer), format!("failed: {why}"), &[][..], hint)
+            let doctor =
+                NextCommand::new("convoke doctor --probe", "shows which agents can answer");
+            let next = vec![again("", "asks again"), doctor];
+            (Some(ErrorClass::NoAnswer), format!("failed: {why}"), &[][..], next)
         }
         DesignOutcome::Ended(DesignEnding::OverBudget(why)) => {
-            let hint = again(" --budget MORE");
-            (Some(ErrorClass::OverBudget), format!("over budget: {why}"), &[][..], hint)
+            let next = vec![again(" --budget MORE", "")];
+            (Some(ErrorClass::OverBudget), format!("over budget: {why}"), &[][..], next)
         }
         DesignOutcome::Ended(DesignEnding::HeavyFailed(why)) => (
             Some(ErrorClass::NoAnswer),
             format!("the worker process failed: {why}"),
             &[][..],
-            again(""),
+            vec![again("", "")],
         ),
         DesignOutcome::Ended(DesignEnding::NotExported(why)) => (
             Some(ErrorClass::Prerequisite),
             format!("complete, but not exported: {why}"),
             &[][..],
-            again(""),
+            vec![again("", "")],
         ),
         DesignOutcome::Interrupted => {
-            (Some(ErrorClass::Interrupted), "interrupted".to_owned(), &[][..], again(""))
+            (Some(ErrorClass::Interrupted), "interrupted".to_owned(), &[][..], vec![again("", "")])
         }
-        DesignOutcome::HeavyDone => {
-            (None, "worker process done".to_owned(), &[][..], String::new())
-        }
+        DesignOutcome::HeavyDone => (None, "worker process done".to_owned(), &[][..], Vec::new()),
         DesignOutcome::TreeNeedsAPerson => (
             Some(ErrorClass::TreeChanged),
             "the working tree was changed; restore it".to_owned(),
             &[][..],
-            again(""),
+            vec![again("", "")],
         ),
     }
 }

@@ -64,6 +64,14 @@ pub enum DesignError {
         /// The programs that were searched for.
         looked_for: String,
     },
+    /// The agent that writes the plan cannot answer until a person does something.
+    #[error("cannot start the design: {host}, its host, did not pass the probe: it {why}")]
+    HostCannotAnswer {
+        /// The client that writes the plan, as the user writes it.
+        host: String,
+        /// What it did instead of an answer, in words that follow its name.
+        why: String,
+    },
     /// An agent that the run names does not exist.
     #[error("cannot use `{name}`: unknown agent")]
     NoAgent {

@@ -7,6 +7,7 @@ use convoke_domain::design::event::{Boundary, Reply, Tree};
 use convoke_domain::design::facts::Facts;
 use convoke_domain::design::setup::{Ready, SetUp};
 use convoke_domain::design::walk::{DesignEnding, Need, Next, walk};
+use convoke_domain::text::shell_word;
 use convoke_engine::git::branch::WorkTree;
 use convoke_engine::git::diff::head;
 
@@ -17,7 +18,9 @@ use crate::failure::{ErrorClass, Failure};
 /// A difference from the state at which the run stopped, and its remedy.
 struct Other {
     found: String,
-    hint: String,
+    hint: Option<String>,
+    /// Whether the user can bring that state back, and then resume the run.
+    can_come_back: bool,
 }
 
 /// What must be as it was when the run stopped.
@@ -55,7 +58,8 @@ pub(super) fn check(stage: &mut Stage<'_>, facts: &Facts) -> Result<(), Failure>
         if answer != Some(Reply::Words(question.options[0].clone())) {
             let failure =
                 Failure::new(ErrorClass::TreeChanged, DesignError::OtherGround(other.found));
-            return Err(failure.hint(other.hint).hint(format!("convoke resume {}", stage.run)));
+            let resume = other.can_come_back.then(|| format!("convoke resume {}", stage.run));
+            return Err(other.hint.into_iter().chain(resume).fold(failure, Failure::hint));
         }
     }
     let now_at = head(&stage.session.project).unwrap_or_default();
@@ -66,9 +70,12 @@ pub(super) fn check(stage: &mut Stage<'_>, facts: &Facts) -> Result<(), Failure>
 }
 
 fn other(stage: &Stage<'_>, ready: &Ready, ground: Ground) -> Option<Other> {
-    let tree = WorkTree::at(&stage.session.project);
-    let branch = tree.ok().and_then(|tree| tree.branch()).unwrap_or_default();
+    let tree = WorkTree::at(&stage.session.project).ok();
+    let branch = tree.as_ref().and_then(WorkTree::branch).unwrap_or_default();
     if branch != ready.branch {
+        if !tree.as_ref().is_some_and(|tree| is_there(tree, ready)) {
+            return Some(lost(tree.as_ref(), ready));
+        }
         let shown = |branch: &str| match branch {
             "" => "no branch".to_owned(),
             branch => format!("the branch `{branch}`"),
@@ -77,10 +84,11 @@ fn other(stage: &Stage<'_>, ready: &Ready, ground: Ground) -> Option<Other> {
         let to = if ready.branch.is_empty() { &ready.base } else { &ready.branch };
         return Some(Other {
             found: format!("the run belongs to {there}, but {here} is checked out"),
-            hint: format!(
+            hint: Some(format!(
                 "git switch {}{to}",
                 if ready.branch.is_empty() { "--detach " } else { "" }
-            ),
+            )),
+            can_come_back: true,
         });
     }
     if ground == Ground::Branch {
@@ -93,12 +101,38 @@ fn other(stage: &Stage<'_>, ready: &Ready, ground: Ground) -> Option<Other> {
             found: format!(
                 "the working tree differs from the uncommitted state that the run began on{files}"
             ),
-            hint: "bring the files back to that state".to_owned(),
+            hint: Some("bring the files back to that state".to_owned()),
+            can_come_back: true,
         }
     } else {
         Other {
             found: format!("the working tree has changes, yours or a stopped agent's{files}"),
-            hint: "run `git status`, then commit or stash your changes".to_owned(),
+            hint: Some("run `git status`, then commit or stash your changes".to_owned()),
+            can_come_back: true,
         }
     })
+}
+
+/// Tells whether the repository still has what a run began on.
+pub(crate) fn is_there(tree: &WorkTree, ready: &Ready) -> bool {
+    if ready.branch.is_empty() { has_commit(tree, ready) } else { tree.has_branch(&ready.branch) }
+}
+
+fn has_commit(tree: &WorkTree, ready: &Ready) -> bool {
+    !ready.base.is_empty() && tree.has_commit(&ready.base)
+}
+
+/// Says what is lost. A branch comes back at the commit on which the run began, if git has that.
+fn lost(tree: Option<&WorkTree>, ready: &Ready) -> Other {
+    let hint = tree
+        .filter(|tree| !ready.branch.is_empty() && has_commit(tree, ready))
+        .map(|_| format!("git switch --create {} {}", shell_word(&ready.branch), ready.base));
+    let found = match tree {
+        None => "the folder is no git repository any more".to_owned(),
+        Some(_) if ready.branch.is_empty() => {
+            format!("the repository has no commit {}, on which the run began", ready.base)
+        }
+        Some(_) => format!("the repository has no branch `{}`, to which it belongs", ready.branch),
+    };
+    Other { found, can_come_back: hint.is_some(), hint }
 }

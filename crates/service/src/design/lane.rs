@@ -19,6 +19,7 @@ use convoke_engine::scratch;
 use tracing::Span;
 
 use super::DesignError;
+use super::lasting_failure::LastingFailures;
 use crate::failure::{ErrorClass, Failure};
 use crate::lane::{
     BudgetNotice, LaneProgress, LaneRequest, LaneRun, PinnedRules, TreeWatching, lane_failed, why,
@@ -42,6 +43,8 @@ pub(super) struct LaneOrder<'o> {
     pub(super) rules: PinnedRules,
     /// The phase's span in the log; lanes run in threads of their own.
     pub(super) span: Span,
+    /// Agents that Convoke does not ask again in their phase.
+    pub(super) lasting: &'o LastingFailures,
 }
 
 /// Which request of the same prompt it is.
@@ -57,6 +60,9 @@ impl LaneOrder<'_> {
         let client = self.settings.chosen(request.holder).agent.as_str();
         let seat = tracing::info_span!(parent: &self.span, "seat", seat = %request.id, client);
         let _entered = seat.enter();
+        if let Some(end) = self.lasting.end_of(request.step, client) {
+            return Ok(Some(end));
+        }
         let first = self.ask(request, Attempt::First, hear)?;
         match first {
             Some((_, true)) => Ok(self.ask(request, Attempt::Second, hear)?.map(|(end, _)| end)),
@@ -120,6 +126,7 @@ impl LaneOrder<'_> {
                 end.answer = answer.into();
             }
         }
+        self.lasting.note(request.step, &agent, transcript.outcome, &end);
         Ok(Some((end, result.is_worth_another())))
     }
 

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use convoke_domain::design::event::{Reply, Settings};
 use convoke_domain::design::setup::SetUp;
-use convoke_domain::design::setup::ground::DirtyTree;
-use convoke_engine::design::setup::{self, UnrelatedBranch};
+use convoke_domain::design::setup::ground::{BranchRule, DirtyTree};
+use convoke_engine::design::setup::{self, SetUpError, UnrelatedBranch};
 use convoke_engine::git::branch::WorkTree;
 
 use super::question;
@@ -21,6 +21,19 @@ const FETCH_LIMIT: Duration = Duration::from_secs(30);
 fn begins_on_own_files(session: &Session) -> bool {
     let tree = || WorkTree::at(&session.project).ok();
     !own_files(session).is_empty() && tree().and_then(|tree| tree.is_clean()) == Some(false)
+}
+
+/// Refuses a design where git has nothing to begin at, before Convoke records a run: no `resume`
+/// could go on with it.
+pub(super) fn check_repository(session: &Session, settings: &Settings) -> Result<(), Failure> {
+    let keeps_branch = settings.branch_rule == BranchRule::Seed && settings.no_branch;
+    let rule = if keeps_branch { BranchRule::Stay } else { settings.branch_rule };
+    setup::find_tree(&session.project, rule).map(drop).map_err(failed)
+}
+
+fn failed(error: SetUpError) -> Failure {
+    let hint = error.hint();
+    Failure::new(ErrorClass::Prerequisite, error).hint(hint)
 }
 
 impl Stage<'_> {
@@ -51,10 +64,7 @@ impl Stage<'_> {
             strict_fetch: false,
             fetch_limit: FETCH_LIMIT,
         };
-        setup::set_up(&request).map_err(|error| {
-            let hint = error.hint();
-            Failure::new(ErrorClass::Prerequisite, error).hint(hint)
-        })
+        setup::set_up(&request).map_err(failed)
     }
 
     /// Finds the run's starting point, and asks a person if it is doubtful.

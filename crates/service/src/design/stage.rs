@@ -34,6 +34,7 @@ use convoke_engine::lane::many::{self, EnoughAnswers, QueueEvent, QueuedLane};
 use super::event_loop::{LaneNews, OnLaneNews};
 use super::front_end::{DesignFrontEnd, show_lane};
 use super::lane::{LaneOrder, not_run, phase_span};
+use super::lasting_failure::LastingFailures;
 use super::nested::Caller;
 use super::person::Person;
 use super::probe::probe;
@@ -88,6 +89,8 @@ pub(super) struct Stage<'a> {
     pub(super) forecast: Option<String>,
     /// Whether Convoke has warned that the budget cannot count some lanes.
     pub(super) is_warned: bool,
+    /// Agents that need a person's help before they can answer.
+    pub(super) lasting: Arc<LastingFailures>,
     /// The working tree as it was when agents began to work.
     pub(super) watch: Option<TreeWatch>,
     /// Where the run began, once that is known.
@@ -140,7 +143,7 @@ impl<'a> Stage<'a> {
         // Agents' activity is not part of a design's output.
         let observer = QuietObserver::new(self.session.observer.clone());
         let quiet = self.session.clone().observed_by(Arc::new(observer));
-        let run = self.run.clone();
+        let (run, lasting) = (self.run.clone(), Arc::clone(&self.lasting));
         let order = LaneOrder {
             session: &quiet,
             settings,
@@ -149,6 +152,7 @@ impl<'a> Stage<'a> {
             limits: lane_limits(self.limit),
             rules: self.rules,
             span: phase_span(requests),
+            lasting: &lasting,
         };
         let waiting = requests.iter().map(|request| QueuedLane {
             agent: settings.chosen(request.holder).agent.as_str(),
@@ -159,6 +163,10 @@ impl<'a> Stage<'a> {
         many::run(waiting.collect(), ROOM, &self.session.cancel(), &mut |number, news| {
             let id = requests[number].id.clone();
             show_lane(self.front_end, &requests[number], settings, &news);
+            let agent = settings.chosen(requests[number].holder).agent.as_str();
+            if let Some(remedy) = lasting.take_remedy(agent).filter(|_| !self.is_worker) {
+                self.front_end.note(&format!("hint: {remedy}"));
+            }
             let told = match news {
                 QueueEvent::Started => tell(self, LaneNews::Started(id)),
                 QueueEvent::Ended(Ok(Some(end))) if end.status == CollectedStatus::BudgetSpent => {

@@ -300,7 +300,7 @@ impl<'a> Assignment<'a> {
             TreeWatching::Nothing => order.run(self.post.session, scratch, reporter)?,
         };
         reporter.say(sentence(&ran.transcript, None));
-        if let Some(remedy) = remedy(client, &ran.transcript) {
+        if let Some(remedy) = remedy(client, ran.transcript.outcome) {
             reporter.hint(remedy);
         }
         if let Some(line) = over_budget_warning(&ran.transcript, ran.over) {

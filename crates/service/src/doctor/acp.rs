@@ -11,7 +11,7 @@ use crate::lane::acp_agent;
 use crate::session::Session;
 use crate::settings::health;
 
-const NAME: &str = "acp agent";
+pub(super) const NAME: &str = "acp agent";
 
 /// Starts every agent that the user configured or installed as a lane does. A session without a
 /// prompt costs nothing; an answer costs a few tokens.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use convoke_domain::client::Client;
 use convoke_domain::lane::health::AgentHealth;
+use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_engine::client::{ClientRelease, adapter};
 use convoke_engine::lane::command_check::{CheckedCommand, CommandVerdict, check_commands};
 use convoke_engine::lane::drive::ClientProgram;
@@ -15,6 +16,9 @@ use super::{ClientCheck, DoctorCheck};
 use crate::lane::seen_by;
 use crate::session::Session;
 use crate::settings::health;
+
+/// The check whether a client answers.
+pub(super) const ANSWER: &str = "answer";
 
 /// Starts every installed client as a lane does: under the guardian, with the variables that the
 /// client may see. A version and a command without a prompt cost nothing; an answer costs a few
@@ -44,17 +48,24 @@ pub(super) fn clients(session: &Session, wanted: ClientCheck) -> Vec<DoctorCheck
     let said = versions(&programs, &session.cancel());
     let mut checks: Vec<_> =
         found.iter().zip(&said).map(|((agent, _), said)| age(*agent, said.as_deref())).collect();
+    let commands = check_commands(&programs, &session.cancel());
+    let releases = said.iter().map(|said| ClientRelease::find(said.as_deref()?));
+    let commands = found.iter().zip(releases).zip(commands);
+    checks.extend(
+        commands.map(|(((agent, _), found), checked)| taken(*agent, found, checked, wanted)),
+    );
     if wanted == ClientCheck::Answer {
         let pause = health::settings(session).map(|settings| settings.pause).unwrap_or_default();
         let healths = probe(&programs, pause, &session.cancel());
         checks.extend(found.iter().zip(healths).map(|((agent, _), health)| answer(*agent, health)));
-        return checks;
     }
-    let commands = check_commands(&programs, &session.cancel());
-    let releases = said.iter().map(|said| ClientRelease::find(said.as_deref()?));
-    let commands = found.iter().zip(releases).zip(commands);
-    checks.extend(commands.map(|(((agent, _), found), checked)| taken(*agent, found, checked)));
     checks
+}
+
+/// Returns the remedy for a client that does not know a flag of a lane's command.
+fn install_tested(agent: Client) -> String {
+    let version = adapter(agent).tested.map_or(String::new(), |tested| format!(" {tested}"));
+    format!("install {}{version}, which Convoke is tested with", agent.name())
 }
 
 fn age(agent: Client, said: Option<&str>) -> DoctorCheck {
@@ -72,8 +83,12 @@ fn age(agent: Client, said: Option<&str>) -> DoctorCheck {
             DoctorCheck::warn("client", found, format!("reinstall {name}"))
         }
         Some(found) if found.is_of_earlier_series(tested) => {
-            let words = format!("{name} is older than tested: {found} < {tested}; it may not work");
-            DoctorCheck::warn("client", words, format!("update {name} to {tested} or later"))
+            // Convoke knows no oldest version that works, only the one that its tests drive.
+            let words = format!(
+                "{name} {found} is of an earlier series than {tested}, which Convoke is tested \
+                 with; it may not work"
+            );
+            DoctorCheck::warn("client", words, install_tested(agent))
         }
         Some(found) if found == tested => DoctorCheck::ok("client", format!("{name} {said}")),
         Some(_) => DoctorCheck::ok("client", format!("{name} {said}; tested with {tested}")),
@@ -81,11 +96,23 @@ fn age(agent: Client, said: Option<&str>) -> DoctorCheck {
 }
 
 /// Says whether a client takes the command of a lane, and what only `--probe` finds out.
-fn taken(agent: Client, found: Option<ClientRelease>, checked: CheckedCommand) -> DoctorCheck {
+fn taken(
+    agent: Client,
+    found: Option<ClientRelease>,
+    checked: CheckedCommand,
+    wanted: ClientCheck,
+) -> DoctorCheck {
     const NAME: &str = "lane command";
     let (name, CheckedCommand { words, verdict }) = (agent.name(), checked);
     let probe = "run `convoke doctor --probe`, which asks for an answer and costs a few tokens";
     match verdict {
+        // The answer says the rest.
+        CommandVerdict::Accepted if wanted == ClientCheck::Answer => {
+            DoctorCheck::ok(NAME, format!("{name} takes `{words}`"))
+        }
+        CommandVerdict::NotTried | CommandVerdict::Unclear(_) if wanted == ClientCheck::Answer => {
+            DoctorCheck::ok(NAME, format!("a lane runs `{words}`; the answer of {name} decides"))
+        }
         CommandVerdict::Accepted => DoctorCheck::ok(
             NAME,
             format!("{name} takes `{words}`; `--probe` checks login, model and answer"),
@@ -100,9 +127,11 @@ fn taken(agent: Client, found: Option<ClientRelease>, checked: CheckedCommand) -
                 Some((found, _)) => format!("{name} {found} is too old: {why}"),
                 None => format!("{name} refuses the command of a lane: {why}"),
             };
-            let version = tested.map_or(String::new(), |tested| format!(" {tested}"));
-            let fix = format!("install {name}{version}, which Convoke is tested with");
-            DoctorCheck::fail(NAME, format!("{state}; a lane runs `{words}`"), fix)
+            DoctorCheck::fail(
+                NAME,
+                format!("{state}; a lane runs `{words}`"),
+                install_tested(agent),
+            )
         }
         CommandVerdict::NoLogin(why) => DoctorCheck::warn(
             NAME,
@@ -121,15 +150,19 @@ fn answer(agent: Client, health: AgentHealth) -> DoctorCheck {
     let name = agent.name();
     match health {
         AgentHealth::Healthy => {
-            DoctorCheck::ok("answer", format!("{name} answers to the command of a lane"))
+            DoctorCheck::ok(ANSWER, format!("{name} answers to the command of a lane"))
+        }
+        AgentHealth::Sick(Some(why)) if why.outcome == Some(LaneOutcome::RefusedFlags) => {
+            let found = format!("{name} did not pass the probe: it {}", why.words);
+            DoctorCheck::fail(ANSWER, found, install_tested(agent))
         }
         AgentHealth::Sick(why) => {
             let why = why.map_or_else(|| "gives no reason".to_owned(), |why| why.words);
             let fix = format!("start {name} by hand, log in if it asks for that, and try again");
-            DoctorCheck::warn("answer", format!("{name} did not pass the probe: it {why}"), fix)
+            DoctorCheck::warn(ANSWER, format!("{name} did not pass the probe: it {why}"), fix)
         }
         AgentHealth::Missing | AgentHealth::NotAsked => DoctorCheck::warn(
-            "answer",
+            ANSWER,
             format!("{name} was not asked"),
             "run `convoke doctor --probe` again",
         ),

@@ -13,7 +13,7 @@ use crate::settings::endpoint::{Configured, KeyState, Listed, listed};
 /// How long an API may take until its first byte.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-const NAME: &str = "models' APIs";
+pub(super) const NAME: &str = "models' APIs";
 
 /// Tells whether any is configured.
 pub(super) fn are_there(session: &Session) -> bool {

@@ -12,7 +12,7 @@ use convoke_store::Store;
 use super::guidance::{Guidance, refusal, with_guidance};
 use super::plan::{InitPlan, Work, reason};
 use super::undo::take_back;
-use super::{InitReport, InitState, StepState};
+use super::{InitReport, InitState, InitStepKind, StepState};
 use crate::failure::{ErrorClass, Failure};
 use crate::hooks::{HooksTarget, bind_sessions, install_hooks};
 use crate::observer::Unobserved;
@@ -49,6 +49,9 @@ pub fn carry_out(session: &Session, plan: InitPlan) -> Result<InitReport, Failur
             return Err(setup.give_up(failure, taken));
         }
         step.state = StepState::Done;
+        if step.kind == InitStepKind::Agent {
+            step.note = step.note.take().map(|_| format!("git ignores {LOCAL_FILE}"));
+        }
     }
     // A signal that came during the last step is a wish to have nothing changed, too.
     if cancel.is_cancelled() {

@@ -300,9 +300,13 @@ pub fn sentence(transcript: &LaneTranscript, thin: Option<&str>) -> String {
 }
 
 /// Returns what a person can do about a lane without an answer, if that is known.
-pub fn remedy(agent: &AgentRef, transcript: &LaneTranscript) -> Option<String> {
-    if transcript.outcome != LaneOutcome::Auth {
-        return None;
+pub fn remedy(agent: &AgentRef, outcome: LaneOutcome) -> Option<String> {
+    match (outcome, agent) {
+        (LaneOutcome::Auth, _) => {}
+        (LaneOutcome::RefusedFlags, AgentRef::Client(client)) => {
+            return Some(format!("`convoke doctor` names the version of {client} to install"));
+        }
+        _ => return None,
     }
     Some(match agent {
         AgentRef::Client(client) => {

@@ -6,10 +6,11 @@ use std::time::Duration;
 use convoke_domain::design::event::{LaneEnd, LaneId, Settings};
 use convoke_domain::design::notice::{DesignNote, Notice, ToldArtifact};
 use convoke_domain::design::progress::Step;
-use convoke_domain::design::render::Line;
+use convoke_domain::design::render::{Line, is_same_failure, warnings_for_people};
 use convoke_domain::design::seat::Holder;
 use convoke_domain::design::seat_name::lane_seat;
 use convoke_domain::design::walk::LaneNeed;
+use convoke_domain::design::warning::DesignWarning;
 use convoke_domain::lane::event::LaneEvent;
 use convoke_domain::run::RunId;
 use convoke_domain::text::counted;
@@ -44,6 +45,10 @@ pub(in crate::cli) struct Screen<'o> {
     plan: Option<String>,
     /// The last phase of a worker process that a note named.
     worker_step: Option<Step>,
+    /// The request of the run, with the names of its agents.
+    settings: Option<Settings>,
+    /// Warnings that share a sentence with those that may follow.
+    held: Vec<DesignWarning>,
 }
 
 /// The manner of display.
@@ -65,11 +70,20 @@ impl<'o> Screen<'o> {
             }
             Format::Text => Manner::Plain,
         };
-        Self { output, manner, verbosity: app.verbosity, plan: None, worker_step: None }
+        Self {
+            output,
+            manner,
+            verbosity: app.verbosity,
+            plan: None,
+            worker_step: None,
+            settings: None,
+            held: Vec::new(),
+        }
     }
 
     /// Ends the last phase, and stops drawing.
     pub(in crate::cli) fn close(mut self) -> Result<(), Failure> {
+        self.tell_held()?;
         let Manner::Live(live) = &self.manner else { return Ok(()) };
         let over = live.update(DesignProgress::finish);
         wipe();
@@ -101,6 +115,10 @@ impl<'o> Screen<'o> {
 
     /// Shows what the design tells, where lines live.
     fn show_live(&mut self, notice: &Notice, rendered: &Line) -> Result<(), Failure> {
+        if let Notice::Warning(warning) = notice {
+            return self.warn_person(warning);
+        }
+        self.tell_held()?;
         let Manner::Live(live) = &self.manner else { return Ok(()) };
         match notice {
             Notice::StepBegins { step, with } => {
@@ -129,15 +147,34 @@ impl<'o> Screen<'o> {
             }
             // Commands keep their backticks, and lists their indent.
             Notice::Note(DesignNote::Refused(reason)) => self.folded(reason),
-            Notice::Warning(_) | Notice::Note(_) => self.markdown(&rendered.text()),
+            Notice::Note(_) => self.markdown(&rendered.text()),
             // The rows show the states of lanes, and the last screen shows results and all
             // warnings.
             Notice::ArtifactSaved { .. }
             | Notice::LaneBoard(_)
+            | Notice::Warning(_)
             | Notice::Reminder(_)
             | Notice::Tally(_)
             | Notice::Independence(_) => Ok(()),
         }
+    }
+
+    /// Shows a warning in words for people. Seats that the host leaves empty in one phase share a
+    /// sentence, which waits for the last of them.
+    fn warn_person(&mut self, warning: &DesignWarning) -> Result<(), Failure> {
+        if !self.held.last().is_some_and(|held| is_same_failure(held, warning)) {
+            self.tell_held()?;
+        }
+        self.held.push(warning.clone());
+        if is_same_failure(warning, warning) { Ok(()) } else { self.tell_held() }
+    }
+
+    fn tell_held(&mut self) -> Result<(), Failure> {
+        let held = std::mem::take(&mut self.held);
+        for sentence in warnings_for_people(&held, self.settings.as_ref()) {
+            self.markdown(&sentence)?;
+        }
+        Ok(())
     }
 
     /// Texts are in files and in `show`; `-v` shows all of them now.
@@ -201,6 +238,7 @@ impl DesignFrontEnd for Screen<'_> {
             let lines = opening(run, settings, self.columns());
             // A terminal that cannot be written to is noticed with the first line of the design.
             self.page(&lines).ok();
+            self.settings = Some(settings.clone());
         }
     }
 
@@ -213,6 +251,7 @@ impl DesignFrontEnd for Screen<'_> {
     }
 
     fn works(&mut self, activity: Option<&str>) {
+        self.tell_held().ok();
         if let Manner::Live(live) = &self.manner {
             live.update(|progress, now| progress.work(activity, now));
         }
@@ -221,7 +260,10 @@ impl DesignFrontEnd for Screen<'_> {
     fn worker_lanes(&mut self, lanes: Vec<WorkerLane>) {
         match &self.manner {
             Manner::Silent => {}
-            Manner::Live(live) => live.update(|progress, _| progress.watch_worker(lanes)),
+            Manner::Live(live) => {
+                let over = live.update(|progress, now| progress.watch_worker(lanes, now));
+                self.page(over.as_slice()).ok();
+            }
             // The lines of the design come when the worker has ended, which can take an hour.
             Manner::Plain => {
                 let step = lanes.last().map(|lane| lane.id.step());
@@ -235,6 +277,7 @@ impl DesignFrontEnd for Screen<'_> {
     }
 
     fn say(&mut self, text: &str) {
+        self.tell_held().ok();
         match &self.manner {
             Manner::Live(_) => self.output.say(&self.wrapped(text)),
             Manner::Silent | Manner::Plain => self.output.say(text),
@@ -256,6 +299,7 @@ impl DesignFrontEnd for Screen<'_> {
     }
 
     fn lane_starts(&mut self, request: &LaneNeed, settings: &Settings) {
+        self.tell_held().ok();
         if let Manner::Live(live) = &self.manner {
             let name = lane_seat(&request.id, settings.panel.named(request.holder));
             live.update(|progress, now| progress.start(&request.id, name, now));
@@ -279,6 +323,7 @@ impl DesignFrontEnd for Screen<'_> {
     }
 
     fn ask(&mut self, question: &str, limit: Option<Duration>) -> TypedAnswer {
+        self.tell_held().ok();
         if let Some(plan) = self.plan.take() {
             self.markdown(&plan).ok();
         }

@@ -7,6 +7,7 @@ use crate::exit::Exit;
 use crate::output::Output;
 use crate::terminal::summary;
 use convoke_service::failure::Failure;
+use convoke_service::next_command::NextCommand;
 
 /// Prints how it ended, and the next commands: on one screen at a terminal.
 pub(in crate::cli) fn tell(
@@ -35,8 +36,8 @@ pub(in crate::cli) fn tell(
     if report.is_planned {
         left_to_people(report, output);
     }
-    if let Some(hint) = &report.hint {
-        output.say(&format!("hint: {hint}"));
+    for NextCommand { command, why } in &report.next {
+        output.say(format!("hint: {command} {why}").trim_end());
     }
     Ok(exit)
 }

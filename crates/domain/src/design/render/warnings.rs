@@ -110,7 +110,7 @@ fn of_debate(warning: &DebateWarning) -> String {
     }
 }
 
-fn of_chair(warning: &ChairWarning) -> String {
+pub(super) fn of_chair(warning: &ChairWarning) -> String {
     match warning {
         ChairWarning::Failed { agent, reason } => {
             format!("{agent} failed as the chair — {reason}. Asking the next agent.")
@@ -134,7 +134,7 @@ fn of_chair(warning: &ChairWarning) -> String {
     }
 }
 
-fn of_review(warning: &ReviewWarning) -> String {
+pub(super) fn of_review(warning: &ReviewWarning) -> String {
     match warning {
         ReviewWarning::NotReviewed => "No agent reviewed the plan.".to_owned(),
         ReviewWarning::SecondThoughts { seat, counted, passed_over } => format!(
@@ -153,7 +153,7 @@ fn of_review(warning: &ReviewWarning) -> String {
     }
 }
 
-fn of_votes(who: &str, oddity: &VoteOddity) -> String {
+pub(super) fn of_votes(who: &str, oddity: &VoteOddity) -> String {
     match oddity {
         VoteOddity::Unmarked => format!(
             "{who} answered without block: no votes between the marker lines. Convoke counted the \
@@ -222,7 +222,7 @@ fn too_few_voters(eligible: usize, policy: Policy) -> String {
 }
 
 /// Names the first defects of a document, and counts the others.
-fn in_short(defects: &[String]) -> String {
+pub(super) fn in_short(defects: &[String]) -> String {
     const NAMED: usize = 3;
     let named: Vec<_> = defects.iter().take(NAMED).map(|defect| quote::line(defect)).collect();
     let more = match defects.len().saturating_sub(NAMED) {

@@ -1,6 +1,7 @@
 //! Where a design works: on the branch that is checked out, with or without uncommitted changes.
 
 use super::Refusal;
+use crate::text::counted as words;
 
 /// On which branch a design works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,6 +78,15 @@ pub fn counted(changes: usize) -> String {
     }
 }
 
+/// Counts listed changes; git lists a folder in place of its files if it knows none of them.
+fn counted_by_kind(changes: &[String]) -> String {
+    let folders = changes.iter().filter(|change| change.ends_with('/')).count();
+    let noun = |count, noun| if count > 0 { vec![words(count, noun)] } else { Vec::new() };
+    let parts = [noun(changes.len() - folders, "file"), noun(folders, "folder")].concat();
+    let verb = if changes.len() == 1 { "has" } else { "have" };
+    format!("{} {verb} uncommitted changes", parts.join(" and "))
+}
+
 impl Refusal {
     /// Returns the reason in one line.
     pub fn in_short(&self) -> String {
@@ -87,7 +97,7 @@ impl Refusal {
 
     /// There are uncommitted changes: which, and what can be done.
     pub fn by_changes(changes: &[String]) -> Self {
-        let mut lines = vec![format!("{CANNOT_BEGIN}{}.", counted(changes.len()))];
+        let mut lines = vec![format!("{CANNOT_BEGIN}{}.", counted_by_kind(changes))];
         lines.extend(changes.iter().take(MOST_SHOWN).cloned());
         if changes.len() > MOST_SHOWN {
             lines
@@ -133,6 +143,10 @@ mod tests {
           convoke design --allow-dirty …
         ");
         assert_eq!(refusal.in_short(), "refused: 6 files have uncommitted changes");
+        let of = |listed: &str| Refusal::by_changes(&named_changes(listed)).in_short();
+        assert_eq!(of("?? docs/a/\n"), "refused: 1 folder has uncommitted changes");
+        let both = "refused: 2 files and 1 folder have uncommitted changes";
+        assert_eq!(of("?? docs/a/\n M x\n?? y\n"), both);
         let many = "?? file\n".repeat(30);
         let lines = Refusal::by_changes(&named_changes(&many)).lines;
         assert_eq!(

@@ -100,7 +100,8 @@ impl AbsenceBody {
             _ => None,
         };
         let holder = read.known(&holder, found)?;
-        let cause = cause.map(|CauseBody { line, words }| ProbeFailure { line, words });
+        let cause =
+            cause.map(|CauseBody { line, words }| ProbeFailure { line, words, outcome: None });
         let found = match health.as_str() {
             "missing" => Some(AgentHealth::Missing),
             "sick" => Some(AgentHealth::Sick(cause)),
