@@ -1,5 +1,7 @@
 //! The page of a run, with texts of friends and of enemies.
 
+use std::collections::BTreeSet;
+
 use maud::PreEscaped;
 
 use super::*;
@@ -95,6 +97,48 @@ fn every_place_of_the_navigation_is_on_the_page() {
     for (place, name) in PLACES {
         assert!(shown.contains(&format!("<a href=\"#{place}\">{name}</a>")), "{place}");
         assert!(shown.contains(&format!("<section id=\"{place}\"")), "{place}");
+    }
+}
+
+// A live page keeps open what its reader opened, and tells what is alike apart by this name.
+#[test]
+fn everything_that_unfolds_has_a_name_of_its_own() {
+    let mut report = example("text");
+    report.request = Some("text and more".to_owned());
+    // Two findings with the same votes, and two decisions with the same defences, differ in their ids.
+    let mut finding = report.results.findings[0].clone();
+    finding.id = "FINDING_9".to_owned();
+    report.results.findings.push(finding);
+    let mut decision = report.results.decisions[0].clone();
+    let mut debate = report.evidence.debates[0].clone();
+    decision.id = "DECISION_9".to_owned();
+    debate.decision = decision.id.clone();
+    report.results.decisions.push(decision);
+    report.evidence.debates.push(debate);
+    let shown = page(&report, Access::Full);
+    let unfolds: Vec<_> = shown.split("<details").skip(1).collect();
+    let names: Vec<_> = unfolds
+        .iter()
+        .filter_map(|one| one.split('>').next()?.split("data-open=\"").nth(1)?.split('"').next())
+        .collect();
+    let different: BTreeSet<_> = names.iter().collect();
+    assert_eq!((names.len(), different.len()), (unfolds.len(), unfolds.len()), "{names:#?}");
+    for kind in [
+        "defence",
+        "vote",
+        "step",
+        "lane",
+        "waits",
+        "events",
+        "plan",
+        "request",
+        "synthesis",
+        "diagram",
+    ] {
+        assert!(
+            names.iter().any(|name| name.split(' ').next() == Some(kind)),
+            "{kind}: {names:#?}"
+        );
     }
 }
 
