@@ -74,6 +74,32 @@ fn a_search_finds_runs_findings_tasks_and_messages() {
     assert!(nothing.contains("0 results") && nothing.contains("has all of these words"));
 }
 
+// Of more results than a page shows, the newest are there, and each shows why it was found.
+#[test]
+fn a_search_says_that_it_found_more_than_it_shows() {
+    let project = Project::new();
+    let long = format!("{}the Needle {}", "hay ".repeat(200), "straw ".repeat(200));
+    project.stdout(&["task", "add", "A needle in hay", &format!("--body={long}")]);
+    for number in 0..31 {
+        project.stdout(&["say", &format!("needle {number}")]);
+    }
+    let find = |words: &str| {
+        let report = project.stdout(&["serve", "--report", "search", "--words", words]);
+        serde_json::from_str::<Value>(&report).unwrap()
+    };
+    let found = find("needle");
+    let hits = found["hits"].as_array().unwrap();
+    assert_eq!((hits.len(), &found["more"]), (31, &serde_json::json!(["message"])), "{found}");
+    assert!(hits[0]["text"].as_str().unwrap().contains("hay the Needle straw"), "{found}");
+    assert_eq!(find("needle 30")["more"], serde_json::json!([]));
+    let dashboard = Dashboard::start(&project, &[]);
+    let page = dashboard.browser().page("/search?q=needle");
+    let (tasks, messages) = page.split_once("<h2>Messages</h2>").unwrap();
+    let more = "The newest 30; more words narrow it.";
+    assert!(messages.contains(more) && !tasks.contains(more), "{page}");
+    assert!(page.contains("31 of more results"), "{page}");
+}
+
 // Only this document may have styles in it, and it may load nothing but two scripts.
 #[test]
 fn the_diagram_has_a_document_with_a_policy_of_its_own() {
