@@ -219,7 +219,9 @@ fn parts_of_run(
         Some(_) | None => {
             let report = show_run(session, Some(run))?;
             let (report, course) = (&report, &report.timeline);
-            named(run_parts(&RunPage { report, course, lanes: &[], access, csrf }))
+            // The list of other designs is in no part that changes.
+            let page = RunPage { report, course, lanes: &[], recent: &[], access, csrf };
+            named(run_parts(&page))
         }
     };
     let known = Some((now.mark, parts.clone()));

@@ -41,6 +41,7 @@ fn a_run_is_shown_now_and_after_every_event() {
     assert!(!browser.page(&format!("{path}?at={}", u64::MAX)).contains("as of event"));
     assert_eq!(browser.get(&format!("{path}?at=x")).status, 400);
     assert_eq!(browser.get("/runs/20200102-030405-aaaaa").status, 409);
+    assert!(!page.contains("<option"), "there is no other design to compare with");
     let compared = browser.page(&format!("/compare?first={run}&second={run}"));
     assert!(compared.contains("Two runs side by side") && compared.contains("In both: "));
     let decide = [("matter", "FINDING_2"), ("choice", "accept"), ("because", "x")];
