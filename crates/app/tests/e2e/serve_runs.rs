@@ -101,6 +101,49 @@ fn a_search_says_that_it_found_more_than_it_shows() {
     assert!(page.contains("31 of more results"), "{page}");
 }
 
+// The page shows the report that the command prints, and the form offers runs by their features.
+#[test]
+fn two_runs_are_compared_on_the_page_and_by_the_command() {
+    let project = Project::new();
+    for _ in 0..2 {
+        assert_eq!(project.run(&["design", "--rehearse", "--auto"]).code, Some(0));
+    }
+    let runs: Value = serde_json::from_str(&project.stdout(&["runs", "--json"])).unwrap();
+    let [second, first] = [0, 1].map(|place| runs[place]["run"].as_str().unwrap());
+    let dashboard = Dashboard::start(&project, &[]);
+    let browser = dashboard.browser();
+    let page = browser.page(&format!("/runs/{first}"));
+    assert!(page.contains(&format!("<option value=\"{second}\">")), "{page}");
+    assert!(!page.contains(&format!("<option value=\"{first}\">")), "{page}");
+    let lanes = project.stdout(&["lane", "list", "--json"]);
+    let report = project.stdout(&["compare", first, "--with", second, "--json"]);
+    let report: Value = serde_json::from_str(&report).unwrap();
+    assert_eq!(
+        (&report["first"]["run"], &report["second"]["run"]),
+        (&first.into(), &second.into())
+    );
+    let shared = report["shared"].as_array().unwrap();
+    assert!(
+        !shared.is_empty() && report["first"]["only_here"] == serde_json::json!([]),
+        "{report}"
+    );
+    let page = browser.page(&format!("/compare?first={first}&second={second}"));
+    assert!(page.contains(&format!("In both: {}", shared.len())), "{page}");
+    let text = project.stdout(&["compare", first, "--with", second]);
+    assert!(text.contains(&format!("only in {first}: 0\n")), "{text}");
+    assert!(
+        text.contains(&format!("in both: {}\n  FINDING_1, FINDING_1 ", shared.len())),
+        "{text}"
+    );
+    assert_eq!(lanes, project.stdout(&["lane", "list", "--json"]), "no agent is asked");
+    for words in [["--with", second, "--kept"], ["--with", second, "--limit=5"]] {
+        let both = project.run(&[&["compare", first][..], &words].concat());
+        assert_eq!(both.code, Some(2), "{both}");
+    }
+    let gone = project.run(&["compare", first, "--with", "20200101-000000-aaaaa"]);
+    assert_eq!((gone.code, gone.stdout.as_str()), (Some(1), ""), "{gone}");
+}
+
 // Only this document may have styles in it, and it may load nothing but two scripts.
 #[test]
 fn the_diagram_has_a_document_with_a_policy_of_its_own() {
