@@ -1,6 +1,9 @@
 //! The pages of runs in a real browser: the slider, the diagram, people at work, and reports that
 //! travel.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
 use serde_json::json;
 
 use super::checks::{axe, check_access, check_harmless, check_width};
@@ -136,6 +139,47 @@ pub(super) fn people_answer(driver: &Driver) -> Result<(), Error> {
         return Err(format!("{answered:?} was answered, and this decided: {shown}").into());
     }
     check_harmless(&window, &dashboard.origin, "the page of a run")
+}
+
+/// Pages for those who may not see the dashboard, and for a path that is not there, are pages that
+/// anyone can use.
+pub(super) fn pages_for_strangers(driver: &Driver) -> Result<(), Error> {
+    let scene = Scene::new()?;
+    let axe = axe()?;
+    let check = |window: &Window<'_>, words: &str| {
+        window.wait_for(words)?;
+        for scheme in ["light", "dark"] {
+            window.prefer(scheme)?;
+            for (width, height) in [(360, 800), (1280, 900)] {
+                window.resize(width, height)?;
+                let place = format!("`{words}`, {scheme} {width}");
+                check_width(window, &place)?;
+                check_access(window, &axe, &place)?;
+            }
+        }
+        Ok::<(), Error>(())
+    };
+    let dashboard = scene.dashboard(&[])?;
+    let guest = driver.window(Look::USUAL)?;
+    enter(&guest, &dashboard)?;
+    guest.goto(&format!("{}/nothing/here", dashboard.origin))?;
+    check(&guest, "There is no such page")?;
+    let stranger = driver.window(Look::USUAL)?;
+    stranger.goto(&format!("{}/", dashboard.origin))?;
+    check(&stranger, "This dashboard does not know your browser")?;
+    stranger.goto(&dashboard.link)?;
+    check(&stranger, "This link has been used")?;
+    drop(dashboard);
+    let file = scene.file("password");
+    fs::write(&file, "a-password-that-is-long-enough-4711\n")?;
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600))?;
+    let dashboard = scene.dashboard(&["--token-file", &file])?;
+    stranger.goto(&format!("{}/", dashboard.origin))?;
+    check(&stranger, "Log in to Convoke's dashboard")?;
+    stranger.fill("#password", "wrong")?;
+    stranger.click("button.primary")?;
+    check(&stranger, "that is not the password")?;
+    picture(&stranger, "login")
 }
 
 /// Of votes that look alike, the one that a reader opened stays open when its part is replaced, and
