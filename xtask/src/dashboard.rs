@@ -25,7 +25,10 @@ use self::live::{live_design, live_design_narrow, no_longer_live, stopping_a_lan
 use self::long_run::long_run;
 use self::pictures::pictures_are_true;
 use self::reviews::receipts_and_their_evidence;
-use self::runs::{people_answer, people_without_scripts, replayed_and_drawn, travelling_report};
+use self::runs::{
+    opened_stays_open, pages_for_strangers, people_answer, people_without_scripts,
+    replayed_and_drawn, travelling_report,
+};
 use self::scene::{Dashboard, Scene};
 use self::side_by_side::{beside_its_single_pass, hostile_panel};
 use self::webdriver::{Driver, ENTER, ESCAPE, Look, TAB, Window};
@@ -41,7 +44,7 @@ const HOSTILE: &str = include_str!("dashboard/hostile.txt");
 /// One test: its name, and what it does with a browser.
 type Trial = (&'static str, fn(&Driver) -> Result<(), Error>);
 
-const TRIALS: [Trial; 22] = [
+const TRIALS: [Trial; 24] = [
     ("every page of an empty project says what to do", empty_pages),
     ("every page of a full project passes axe-core, light, dark, narrow and wide", full_pages),
     ("pages work without scripts", without_scripts),
@@ -58,6 +61,8 @@ const TRIALS: [Trial; 22] = [
     ("forms change what the command line shows", forms),
     ("a run is replayed by its slider and its diagram is drawn in a frame", replayed_and_drawn),
     ("questions are answered and findings decided on the page of a run", people_answer),
+    ("pages for strangers pass axe-core", pages_for_strangers),
+    ("what a reader opened on a live run stays open", opened_stays_open),
     ("a report opens from a file, offline", travelling_report),
     ("a page that is no longer live says so", no_longer_live),
     ("receipts of reviews open their evidence", receipts_and_their_evidence),

@@ -12,6 +12,7 @@ pub mod collected;
 pub mod counted;
 pub mod event;
 pub mod forecast;
+pub mod groups;
 pub mod health;
 pub mod ledger;
 pub mod outcome;

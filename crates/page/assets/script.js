@@ -56,15 +56,15 @@
       waiting.set(id, markup);
       return;
     }
-    // What the reader has opened stays open. Room that was taken on Now and at the top of a run stays
-    // taken: nothing moves up.
-    const title = (details) => details.querySelector("summary").textContent;
-    const open = new Map([...element.querySelectorAll("details")].map((one) => [title(one), one.open]));
+    // What the reader has opened stays open, by a name that stays when the words change. Room that was
+    // taken on Now and at the top of a run stays taken: nothing moves up.
+    const unfolds = () => element.querySelectorAll("details[data-open]");
+    const open = new Map([...unfolds()].map((one) => [one.dataset.open, one.open]));
     if (element.closest(".now") || top.includes(id)) element.style.minHeight = `${element.offsetHeight}px`;
     shown.set(id, fresh.innerHTML);
     element.innerHTML = markup;
-    for (const one of element.querySelectorAll("details")) {
-      if (open.has(title(one))) one.open = open.get(title(one));
+    for (const one of unfolds()) {
+      if (open.has(one.dataset.open)) one.open = open.get(one.dataset.open);
     }
     localise(element);
     element.dispatchEvent(new CustomEvent("replaced", { bubbles: true }));

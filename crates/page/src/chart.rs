@@ -1,5 +1,5 @@
 //! Bar charts as SVG. Every bar carries its words, so that colour and size say nothing that the words do
-//! not; the table behind each chart has all figures.
+//! not; the table behind each chart has more of them, and all figures.
 
 use maud::{Markup, html};
 
@@ -51,7 +51,7 @@ pub fn bar_chart(title: &str, bars: &[Bar]) -> Markup {
             }
         }
         @if bars.len() > shown.len() {
-            p.soft { "The chart shows " (shown.len()) " of " (bars.len()) "; the table has all." }
+            p.soft { "The chart shows " (shown.len()) " of " (bars.len()) "." }
         }
     }
 }

@@ -5,9 +5,14 @@ use maud::{Markup, html};
 
 /// Returns a time, in UTC for readers without the script, which shows it in the reader's zone.
 pub fn time(at: &str) -> Markup {
-    let Ok(at) = at.parse::<Timestamp>() else { return html! { (at) } };
-    let shown = at.strftime("%Y-%m-%d %H:%M UTC").to_string();
-    html! { time datetime=(at.to_string()) { (shown) } }
+    let Ok(moment) = at.parse::<Timestamp>() else { return html! { (at) } };
+    html! { time datetime=(moment.to_string()) { (minute(at)) } }
+}
+
+/// Returns a time in UTC as words alone, for places that take no tags.
+pub fn minute(at: &str) -> String {
+    let moment = at.parse::<Timestamp>();
+    moment.map_or_else(|_| at.to_owned(), |at| at.strftime("%Y-%m-%d %H:%M UTC").to_string())
 }
 
 /// Returns how long ago something was: the script counts on, and without it the time itself is shown.

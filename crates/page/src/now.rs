@@ -16,8 +16,19 @@ use crate::layout::Access;
 /// A part of a page that changes while it is shown: its element's id, and its content.
 pub type LivePart = (&'static str, Markup);
 
+/// What is known about agents.
+#[derive(Debug, Clone, Copy)]
+pub enum AgentsKnown<'a> {
+    /// Nothing yet: finding out starts their programs.
+    NotYet,
+    /// What Convoke found out.
+    Found(&'a AgentsNowReport),
+    /// Why Convoke cannot find out.
+    Failed(&'a str),
+}
+
 /// Returns the page's heading and its live parts, with the slow facts about agents below.
-pub fn now_page(now: &NowReport, agents: Option<&AgentsNowReport>, access: Access) -> Markup {
+pub fn now_page(now: &NowReport, agents: AgentsKnown<'_>, access: Access) -> Markup {
     html! {
         h1 { "Now" }
         div.now {
@@ -28,25 +39,36 @@ pub fn now_page(now: &NowReport, agents: Option<&AgentsNowReport>, access: Acces
     }
 }
 
-/// Returns the parts of the page that change while it is shown. Agents are unknown at first: finding out
-/// starts their programs.
-pub fn now_parts(
-    now: &NowReport,
-    agents: Option<&AgentsNowReport>,
-    access: Access,
-) -> Vec<LivePart> {
+/// Returns the parts of the page that change while it is shown.
+pub fn now_parts(now: &NowReport, agents: AgentsKnown<'_>, access: Access) -> Vec<LivePart> {
     vec![
         ("spending", spending(&now.spending)),
         ("lanes", lanes(&now.lanes, access)),
         ("designs", designs(&now.designs, access)),
-        ("agents", agents.map_or_else(looking, agents_section)),
+        ("agents", agents_part(agents)),
     ]
+}
+
+fn agents_part(agents: AgentsKnown<'_>) -> Markup {
+    match agents {
+        AgentsKnown::NotYet => looking(),
+        AgentsKnown::Found(report) => agents_section(report),
+        AgentsKnown::Failed(why) => not_found(why),
+    }
 }
 
 fn looking() -> Markup {
     html! {
         h2 { "Agents" }
         p.soft { "Convoke is looking for agents." }
+    }
+}
+
+fn not_found(why: &str) -> Markup {
+    html! {
+        h2 { "Agents" }
+        p.failure { (why) }
+        p.soft { "Convoke looks again within a minute. " code { "convoke agents" } " shows the same." }
     }
 }
 

@@ -17,7 +17,7 @@ mod sketches;
 mod summary;
 
 use convoke_service::now::LiveLaneReport;
-use convoke_service::run::{RunShowReport, RunStateReport, RunTimelineReport};
+use convoke_service::run::{RecentDesign, RunShowReport, RunStateReport, RunTimelineReport};
 use maud::{Markup, html};
 
 pub use self::cost::cost;
@@ -33,7 +33,9 @@ pub use self::plan::plan;
 pub(crate) use self::sketches::{names_of_one, only_names};
 pub use self::summary::{journal, summary, warnings};
 use crate::compare::single_pass_path;
+use crate::components::minute;
 use crate::layout::Access;
+use crate::markdown::plain;
 use crate::now::{LivePart, lane_cards};
 
 /// The style sheet of runs, beside that of all pages.
@@ -57,6 +59,8 @@ pub struct RunPage<'r> {
     pub course: &'r RunTimelineReport,
     /// The lanes of the run that run now.
     pub lanes: &'r [LiveLaneReport],
+    /// The last designs of the project, to put one beside this.
+    pub recent: &'r [RecentDesign],
     /// Whether a person may answer, decide and stop here.
     pub access: Access,
     /// The token that every form sends along.
@@ -82,7 +86,7 @@ pub fn run(page: &RunPage<'_>) -> Markup {
             // Below the summary: a run has more screens than a reader wants to scroll through.
             @if id == SUMMARY { (places()) }
         }
-        (comparison(page.report))
+        (comparison(page))
     }
 }
 
@@ -168,7 +172,9 @@ fn stop_link(page: &RunPage<'_>) -> Markup {
 }
 
 /// Shows what can be put beside this run: another one, or the plan of one agent alone.
-fn comparison(report: &RunShowReport) -> Markup {
+fn comparison(page: &RunPage<'_>) -> Markup {
+    let RunPage { report, recent, .. } = *page;
+    let others: Vec<_> = recent.iter().filter(|other| other.run != report.run).collect();
     // The agents of a rehearsal are gone with it.
     let has_single_pass = !report.is_rehearsal && !report.evidence.plans.is_empty();
     html! {
@@ -180,8 +186,19 @@ fn comparison(report: &RunShowReport) -> Markup {
             form.row method="get" action="/compare" {
                 input type="hidden" name="first" value=(report.run);
                 div {
-                    label for="second" { "Compare with the run (its id, or the beginning of it)" }
-                    input #second name="second" required maxlength="64" pattern="[0-9A-Za-z][0-9A-Za-z\\-]*";
+                    label for="second" {
+                        @if others.is_empty() { "Compare with the run (its id, or the beginning of it)" }
+                        @else { "Compare with the run (choose one, or type its id)" }
+                    }
+                    input #second name="second" required maxlength="64" pattern="[0-9A-Za-z][0-9A-Za-z\\-]*"
+                        list=[(!others.is_empty()).then_some("recent-designs")] autocomplete="off";
+                    @if !others.is_empty() {
+                        datalist #recent-designs {
+                            @for other in others {
+                                option value=(other.run) { (plain(&other.feature)) ", " (minute(&other.started_at)) }
+                            }
+                        }
+                    }
                 }
                 button type="submit" { "Compare" }
             }

@@ -1,6 +1,6 @@
 //! The results of a search.
 
-use convoke_service::search::{SearchHitReport, SearchReport};
+use convoke_service::search::{MOST_HITS, SearchHitReport, SearchReport};
 use maud::{Markup, html};
 
 use crate::components::{number, query};
@@ -16,7 +16,8 @@ pub fn search_page(report: &SearchReport) -> Markup {
         @if report.words.trim().is_empty() {
             p { "Type words into the field above: " kbd { "/" } " leads there. All of them must occur." }
         } @else {
-            p { (number(report.hits.len() as u64)) @if report.hits.len() == 1 { " result" } @else { " results" }
+            p { (number(report.hits.len() as u64)) @if !report.more.is_empty() { " of more" }
+                @if report.hits.len() == 1 { " result" } @else { " results" }
                 " for “" (report.words) "”" }
             @if report.hits.is_empty() {
                 div.empty { p { "No run, finding, task or message of this project has all of these words. Fewer words, or the beginning of one, find more." } }
@@ -31,6 +32,9 @@ pub fn search_page(report: &SearchReport) -> Markup {
                 @let hits: Vec<_> = report.hits.iter().filter(|hit| hit.kind == kind).collect();
                 @if !hits.is_empty() {
                     h2 { (heading) }
+                    @if report.more.contains(&kind) {
+                        p.soft { "The newest " (MOST_HITS) "; more words narrow it." }
+                    }
                     ul.rows { @for hit in hits { (row(hit)) } }
                 }
             }

@@ -45,7 +45,31 @@ pub fn store_page(
                 button { "Back up now" }
             }
         }
-        p.soft { "To restore one, put the file in the store's place." }
+        (restoring(report))
+    }
+}
+
+/// Says how to bring back a backup: what is beside an older file would damage it.
+fn restoring(report: &StorePageReport) -> Markup {
+    let beside = |ending: &str| html! { code { (report.path) (ending) } };
+    html! {
+        h3 { "Restore a backup" }
+        @if report.bytes.is_some() {
+            ol {
+                li { "End every Convoke process, this dashboard and your agents' clients too." }
+                li { "Remove " (beside("-wal")) ", " (beside("-shm")) " and " (beside("-search"))
+                    ", if they are there: they belong to the present store." }
+                li { "Copy the backup to " code { (report.path) } "." }
+                li { "Run " code { "convoke store check" } "." }
+            }
+        } @else {
+            p { "The store is on a server. Fill an empty database:" }
+            ul {
+                li { "from a backup with " code { "CONVOKE_STORE=BACKUP.db convoke store move --to postgres://USER@HOST/DATABASE" } }
+                li { "from an export with " code { "CONVOKE_STORE=postgres://USER@HOST/DATABASE convoke store import FILE" } }
+            }
+            p { "Then name that database in " code { "CONVOKE_STORE" } " or your settings." }
+        }
     }
 }
 
@@ -76,5 +100,43 @@ fn projects(report: &StorePageReport) -> Markup {
                 td { @match &project.last_used { Some(at) => (time(at)), None => "unknown" } }
             } } }
         } }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use convoke_service::store_page::StorePageReport;
+
+    use super::*;
+
+    fn shown(path: &str, bytes: Option<u64>) -> String {
+        let report = StorePageReport {
+            path: path.to_owned(),
+            bytes,
+            projects: Vec::new(),
+            branches: Vec::new(),
+            runs: 0,
+            backups: Vec::new(),
+        };
+        store_page(&report, None, Access::Full, "token").into_string()
+    }
+
+    #[test]
+    fn the_way_to_restore_a_backup_fits_the_kind_of_store() {
+        let file = shown("/s/<b>.db", Some(10));
+        for words in ["<b>.db-wal", "<b>.db-shm", "<b>.db-search"] {
+            let escaped = words.replace("<b>", "&lt;b&gt;");
+            assert!(file.contains(&format!("<code>/s/{escaped}</code>")), "{words}: {file}");
+        }
+        assert!(
+            file.contains("End every Convoke process") && !file.contains("store move"),
+            "{file}"
+        );
+        let server = shown("postgres://june@db/convoke", None);
+        assert!(
+            server.contains("store move --to") && server.contains("store import FILE"),
+            "{server}"
+        );
+        assert!(!server.contains("-wal") && !server.contains("Copy the backup"), "{server}");
     }
 }

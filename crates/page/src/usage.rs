@@ -1,5 +1,7 @@
 //! The page Usage: tokens and money by day, agent, role, model and run, with forecasts and budgets.
 
+use convoke_domain::lane::ledger::LaneGrouping;
+use convoke_domain::run::RunId;
 use convoke_service::now::SpendingTodayReport;
 use convoke_service::usage::{LaneForecastReport, LaneUsageReport, LaneUsageRow, UsagePageReport};
 use maud::{Markup, html};
@@ -10,6 +12,9 @@ use crate::now::spending;
 
 /// The periods to choose from, in days.
 pub const PERIODS: [u16; 4] = [1, 7, 30, 365];
+
+/// The most rows of a table.
+const MOST_ROWS: usize = 100;
 
 /// Returns the page.
 pub fn usage_page(report: &UsagePageReport, days: u16) -> Markup {
@@ -28,7 +33,7 @@ pub fn usage_page(report: &UsagePageReport, days: u16) -> Markup {
             (empty("No lane of this project used a model in this period.", "convoke lane run --agent claude \"PROMPT\""))
         } @else {
             @if let Some(first) = report.groups.first() { (total(&first.total, &report.since)) }
-            @for group in &report.groups { (section(group)) }
+            @for group in &report.groups { (section(group, days)) }
         }
     }
 }
@@ -51,7 +56,7 @@ fn total(row: &LaneUsageRow, since: &str) -> Markup {
     }
 }
 
-fn section(group: &LaneUsageReport) -> Markup {
+fn section(group: &LaneUsageReport, days: u16) -> Markup {
     let name = |row: &LaneUsageRow| row.name.clone().unwrap_or_else(|| "none".to_owned());
     let used = |row: &LaneUsageRow| row.input_tokens.saturating_add(row.output_tokens);
     let bar =
@@ -63,6 +68,8 @@ fn section(group: &LaneUsageReport) -> Markup {
         rows.sort_by_key(|row| std::cmp::Reverse(used(row)));
     }
     let bars: Vec<_> = rows.iter().map(|row| bar(row)).collect();
+    let more = rows.len().saturating_sub(MOST_ROWS);
+    rows.truncate(MOST_ROWS);
     html! {
         section {
             h2 { "By " (group.by) }
@@ -78,16 +85,28 @@ fn section(group: &LaneUsageReport) -> Markup {
                         th scope="col" { "Next lane: median, 9 of 10" }
                     } }
                     tbody { @for row in &rows { tr data-row {
-                        th scope="row" { (name(row)) }
+                        th scope="row" { @match run_link(group, row) {
+                            Some(link) => a href=(link) { (name(row)) },
+                            None => (name(row)),
+                        } }
                         td.number { (number(row.lanes)) } td.number { (number(row.input_tokens)) }
                         td.number { (number(row.cached_tokens)) } td.number { (number(row.output_tokens)) }
                         td.number { (money(row.micro_dollars)) }
                         td { (forecast(row.forecast.as_ref())) }
                     } } }
                 } }
+                @if more > 0 { p.soft {
+                    (number(more as u64)) " more. " code { "convoke usage --by " (group.by) " --since " (days) "d" } " lists all."
+                } }
             }
         }
     }
+}
+
+/// Returns the address of the run that a row is about.
+fn run_link(group: &LaneUsageReport, row: &LaneUsageRow) -> Option<String> {
+    let name = row.name.as_deref().filter(|_| group.by == LaneGrouping::Run.name())?;
+    Some(format!("/runs/{}", RunId::parse(name).ok()?))
 }
 
 fn forecast(found: Option<&LaneForecastReport>) -> String {

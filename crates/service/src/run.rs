@@ -42,8 +42,8 @@ pub use self::evidence::{
 pub(crate) use self::integrity::{journal_integrity, must_be_sound};
 pub use self::known::KnownRun;
 pub(crate) use self::known::{must_be_design, must_be_real, run_spending};
+pub use self::list::{RecentDesign, last_stopped_run, list_designs, list_runs, recent_designs};
 pub(crate) use self::list::{is_rehearsal, last_of_all_runs, last_run, worked_on};
-pub use self::list::{last_stopped_run, list_designs, list_runs};
 pub use self::matters::{DecisionReport, MatterReport, MattersReport};
 pub(crate) use self::matters::{RunKind, deciding_command, open, way_out};
 pub(crate) use self::progress::{DesignProgress, design_progress};

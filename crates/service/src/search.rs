@@ -1,8 +1,13 @@
 //! Searching what the project has: runs, findings, tasks and messages.
 
+mod passage;
+
+use std::collections::BTreeMap;
+
 use convoke_store::search::{FindingText, SearchHit, SearchKind, SearchWords};
 use serde::Serialize;
 
+use self::passage::passage;
 use crate::failure::Failure;
 use crate::run::KnownRun;
 use crate::run::ResultsReport;
@@ -16,7 +21,7 @@ const MOST_INDEXED: usize = 50_000;
 const MOST_RUNS: usize = 10;
 
 /// How many results of each kind there are at most.
-const MOST_HITS: usize = 30;
+pub const MOST_HITS: usize = 30;
 
 /// The longest text of a result, in characters.
 const LONGEST: usize = 300;
@@ -29,6 +34,8 @@ pub struct SearchReport {
     pub words: String,
     /// What has all words, at most 30 of each kind, the newest first.
     pub hits: Vec<SearchHitReport>,
+    /// The kinds of which there are more; more words narrow the search.
+    pub more: Vec<&'static str>,
     /// How many messages the index does not have yet, so that the search did not see them.
     pub unseen_messages: u64,
     /// Whether the index lacks findings of some runs.
@@ -49,7 +56,7 @@ pub struct SearchHitReport {
     pub branch: Option<String>,
     /// Its title, or who sent it.
     pub title: String,
-    /// The beginning of the rest.
+    /// At most 300 characters of the rest, around the first word that was searched for.
     pub text: String,
 }
 
@@ -58,6 +65,7 @@ pub fn search(session: &Session, text: &str) -> Result<SearchReport, Failure> {
     let mut report = SearchReport {
         words: text.to_owned(),
         hits: Vec::new(),
+        more: Vec::new(),
         unseen_messages: 0,
         has_unseen_runs: false,
     };
@@ -73,9 +81,33 @@ pub fn search(session: &Session, text: &str) -> Result<SearchReport, Failure> {
             .index_findings(&run.id, run.last_seq, &findings.unwrap_or_default())
             .map_err(refused)?;
     }
-    let hits = store.search(&scope.project, &words, MOST_HITS).map_err(refused)?;
-    report.hits = hits.into_iter().map(SearchHitReport::new).collect();
+    // One more of each kind than is shown tells whether there are more.
+    let mut hits = store.search(&scope.project, &words, MOST_HITS + 1).map_err(refused)?;
+    report.more = without_surplus(&mut hits);
+    report.hits = hits.into_iter().map(|hit| SearchHitReport::new(hit, words.words())).collect();
     Ok(report)
+}
+
+/// Leaves the first results of each kind, and returns the kinds of which there are more.
+fn without_surplus(hits: &mut Vec<SearchHit>) -> Vec<&'static str> {
+    let mut counts = BTreeMap::new();
+    hits.retain(|hit| {
+        let count = counts.entry(hit.kind).or_insert(0);
+        *count += 1;
+        *count <= MOST_HITS
+    });
+    let more = counts.into_iter().filter(|(_, count)| *count > MOST_HITS);
+    more.map(|(kind, _)| word(kind)).collect()
+}
+
+/// Returns the word for a kind.
+const fn word(kind: SearchKind) -> &'static str {
+    match kind {
+        SearchKind::Run => "run",
+        SearchKind::Finding => "finding",
+        SearchKind::Task => "task",
+        SearchKind::Message => "message",
+    }
 }
 
 fn findings(known: &KnownRun) -> Vec<FindingText> {
@@ -93,20 +125,14 @@ fn findings(known: &KnownRun) -> Vec<FindingText> {
 }
 
 impl SearchHitReport {
-    fn new(hit: SearchHit) -> Self {
-        let kind = match hit.kind {
-            SearchKind::Run => "run",
-            SearchKind::Finding => "finding",
-            SearchKind::Task => "task",
-            SearchKind::Message => "message",
-        };
+    fn new(hit: SearchHit, words: &[String]) -> Self {
         Self {
-            kind,
+            kind: word(hit.kind),
             id: hit.id,
             run: hit.run.map(|run| run.to_string()),
             branch: hit.branch,
             title: hit.title,
-            text: hit.text.trim().chars().take(LONGEST).collect(),
+            text: passage(&hit.text, words, LONGEST),
         }
     }
 }

@@ -3,10 +3,10 @@
 mod page;
 mod sessions;
 
-use convoke_domain::lane::forecast::{LaneForecast, Range, forecast};
-use convoke_domain::lane::ledger::{LaneEntry, LaneGrouping, Sum, groups};
+use convoke_domain::lane::forecast::{LaneForecast, Range};
+use convoke_domain::lane::groups::{LaneGroup, LaneGroups};
+use convoke_domain::lane::ledger::{LaneEntry, LaneGrouping, Sum};
 use convoke_domain::session_usage::UsageSince;
-use convoke_store::lane::LaneQuery;
 use jiff::Timestamp;
 use jiff::civil::{Date, Time};
 use jiff::tz::Offset;
@@ -106,29 +106,49 @@ pub fn lane_usage(
 ) -> Result<LaneUsageReport, Failure> {
     let Workspace { store, scope } = Workspace::open(session, None)?;
     let clock = wake::settings(session)?.clock;
-    let query = LaneQuery {
-        project: (!request.all_projects).then_some(scope.project.as_str()),
-        since: request.since.and_then(|since| midnight(since.day(today(session, clock)), clock)),
-        ..LaneQuery::default()
-    };
-    let mut entries = store.lanes(query).map_err(refused)?;
-    // A replayed lane asks no model and spends nothing.
-    entries.retain(is_paid);
-    let row = |(name, entries): (Option<String>, Vec<&LaneEntry>)| {
-        LaneUsageRow::new(name, &entries, request.last)
-    };
-    let all: Vec<_> = entries.iter().collect();
-    Ok(LaneUsageReport {
-        by: request.by.name(),
-        rows: groups(&entries, request.by, clock).into_iter().map(row).collect(),
-        total: LaneUsageRow::new(None, &all, request.last),
-    })
+    let project = (!request.all_projects).then_some(scope.project.as_str());
+    let since = request.since.and_then(|since| midnight(since.day(today(session, clock)), clock));
+    let mut usage = PeriodUsage::new([request.by], clock, request.last);
+    store.each_lane(project, since, &mut |entry| usage.add(&entry)).map_err(refused)?;
+    let [report] = usage.into_reports();
+    Ok(report)
+}
+
+/// What the lanes of a period used, grouped in several ways while the store reads them.
+struct PeriodUsage<const N: usize> {
+    groups: [LaneGroups; N],
+    total: LaneGroup,
+}
+
+impl<const N: usize> PeriodUsage<N> {
+    fn new(by: [LaneGrouping; N], clock: Offset, last: usize) -> Self {
+        let groups = by.map(|by| LaneGroups::new(by, clock, last));
+        Self { groups, total: LaneGroup::new(last) }
+    }
+
+    fn add(&mut self, entry: &LaneEntry) {
+        // A replayed lane asks no model and spends nothing.
+        if is_paid(entry) {
+            self.total.add(entry);
+            for groups in &mut self.groups {
+                groups.add(entry);
+            }
+        }
+    }
+
+    fn into_reports(self) -> [LaneUsageReport; N] {
+        let total = LaneUsageRow::new(None, &self.total);
+        self.groups.map(|groups| LaneUsageReport {
+            by: groups.by().name(),
+            rows: groups.into_rows().map(|(name, group)| LaneUsageRow::new(name, &group)).collect(),
+            total: total.clone(),
+        })
+    }
 }
 
 impl LaneUsageRow {
-    fn new(name: Option<String>, entries: &[&LaneEntry], last: usize) -> Self {
-        let sum = Sum::of_all(entries.iter().copied());
-        let Sum { lanes, without_usage, without_money, partial_usage, usage, .. } = sum;
+    fn new(name: Option<String>, group: &LaneGroup) -> Self {
+        let Sum { lanes, without_usage, without_money, partial_usage, usage, .. } = group.sum();
         Self {
             name,
             lanes,
@@ -140,7 +160,7 @@ impl LaneUsageRow {
             output_tokens: usage.output,
             reasoning_tokens: usage.reasoning,
             micro_dollars: usage.micro_dollars,
-            forecast: forecast(entries, last).map(LaneForecastReport::from),
+            forecast: group.forecast().map(LaneForecastReport::from),
         }
     }
 }

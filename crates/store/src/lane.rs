@@ -71,6 +71,15 @@ pub trait LaneStore {
     /// Returns lanes, in the order in which they began.
     fn lanes(&self, query: LaneQuery<'_>) -> Result<Vec<LaneEntry>, StoreError>;
 
+    /// Visits every lane of a project, or of all, that began at a time or later, in the order in which
+    /// they began. It holds few of them in memory at any time, and others can write to the store meanwhile.
+    fn each_lane(
+        &self,
+        project: Option<&str>,
+        since: Option<Timestamp>,
+        visit: &mut dyn FnMut(LaneEntry),
+    ) -> Result<(), StoreError>;
+
     /// Returns a client's last counters for a session.
     fn last_count(&self, agent: &str, session: &str) -> Result<Option<Usage>, StoreError>;
 }

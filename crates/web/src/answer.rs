@@ -51,8 +51,8 @@ pub(crate) fn typed(status: StatusCode, kind: &'static str, body: impl Into<Body
     answer
 }
 
-/// Returns one sentence in plain text.
-pub(crate) fn refusal(status: StatusCode, words: &'static str) -> Response {
+/// Returns a few sentences in plain text.
+pub(crate) fn refusal(status: StatusCode, words: impl Into<Body>) -> Response {
     typed(status, "text/plain; charset=utf-8", words)
 }
 

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use convoke_page::layout::{Access, PageFrame, Section};
-use convoke_service::failure::Failure;
+use convoke_page::now::AgentsKnown;
+use convoke_service::failure::{Failure, with_causes};
 use convoke_service::now::{
     AgentsNowReport, LiveLaneReport, TreeNowReport, agents_now, tree_of, with_trees,
 };
@@ -60,8 +61,20 @@ struct KnownTree {
 /// What was found out about agents: that starts their programs, so pages do not wait for it.
 #[derive(Default)]
 struct KnownAgents {
-    report: Option<Arc<AgentsNowReport>>,
+    report: Option<Arc<FoundAgents>>,
     looked_at: Option<Timestamp>,
+}
+
+/// What was found out about agents, or why Convoke cannot find out.
+pub(crate) type FoundAgents = Result<AgentsNowReport, String>;
+
+/// Returns what a page says about agents.
+pub(crate) fn agents_known(found: Option<&FoundAgents>) -> AgentsKnown<'_> {
+    match found {
+        None => AgentsKnown::NotYet,
+        Some(Ok(report)) => AgentsKnown::Found(report),
+        Some(Err(why)) => AgentsKnown::Failed(why),
+    }
 }
 
 /// Collects what a use case tells its user.
@@ -108,7 +121,7 @@ impl Dashboard {
     }
 
     /// Returns what is known about agents, and has it found out anew if that is long ago.
-    pub(crate) fn agents(self: &Arc<Self>) -> Option<Arc<AgentsNowReport>> {
+    pub(crate) fn agents(self: &Arc<Self>) -> Option<Arc<FoundAgents>> {
         let now = self.session.now();
         let mut known = self.agents.lock().ok()?;
         let is_old = known.looked_at.is_none_or(|at| now.duration_since(at) > AGENTS_STAY);
@@ -117,8 +130,9 @@ impl Dashboard {
             let dashboard = Arc::clone(self);
             tokio::spawn(async move {
                 let found = dashboard.read(agents_now).await;
-                if let (Ok(report), Ok(mut known)) = (found, dashboard.agents.lock()) {
-                    known.report = Some(Arc::new(report));
+                let found = found.map_err(|failure| with_causes(failure.error.as_ref()));
+                if let Ok(mut known) = dashboard.agents.lock() {
+                    known.report = Some(Arc::new(found));
                 }
             });
         }

@@ -60,6 +60,17 @@ impl Door {
         one.to_str().is_ok_and(|host| self.is_ours(host))
     }
 
+    /// Says which hosts the dashboard answers to, and what to do about another. It repeats nothing of the
+    /// request.
+    fn way_of_hosts(&self) -> String {
+        let port = self.address.port();
+        format!(
+            "This host and port are not the dashboard's. It answers at http://localhost:{port}/.\n\n\
+             Through a tunnel, use the same port on both sides: ssh -L {port}:localhost:{port} MACHINE\n\
+             Under another name, start it with that name: convoke serve --host NAME\n"
+        )
+    }
+
     fn is_ours(&self, host: &str) -> bool {
         let (name, port) = split_port(host);
         let port = port.map_or(Some(80), |port| port.parse::<u16>().ok());
@@ -118,10 +129,11 @@ pub(crate) async fn guard(
 
 async fn admit(rooms: &Rooms, request: Request) -> Result<Request, Box<Response>> {
     let door = &rooms.door;
-    let no = |status, words| Box::new(refusal(status, words));
+    let no = |status, words: &'static str| Box::new(refusal(status, words));
     let headers = request.headers();
     if !door.knows_host(headers) {
-        return Err(no(StatusCode::MISDIRECTED_REQUEST, "this host is not the dashboard's\n"));
+        let words = door.way_of_hosts();
+        return Err(Box::new(refusal(StatusCode::MISDIRECTED_REQUEST, words)));
     }
     if Door::is_embedded(headers) {
         return Err(no(StatusCode::FORBIDDEN, "another page may not load this one\n"));
@@ -174,7 +186,7 @@ async fn read_form(
     body: Body,
     most: usize,
 ) -> Result<SentForm, Box<Response>> {
-    let no = |status, words| Box::new(refusal(status, words));
+    let no = |status, words: &'static str| Box::new(refusal(status, words));
     let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();
     if !kind.eq_ignore_ascii_case("application/x-www-form-urlencoded") {

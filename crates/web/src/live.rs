@@ -25,7 +25,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::answer::{refusal, typed};
-use crate::dashboard::Dashboard;
+use crate::dashboard::{Dashboard, agents_known};
 
 /// The least time between two looks.
 const STEP: Duration = Duration::from_millis(100);
@@ -186,7 +186,7 @@ async fn parts_of(
             let agents = dashboard.agents();
             let shown = dashboard.read(now).await.map(|mut report| {
                 dashboard.add_trees(&mut report.lanes);
-                named(now_parts(&report, agents.as_deref(), access))
+                named(now_parts(&report, agents_known(agents.as_deref()), access))
             });
             (shown, None)
         }
@@ -219,7 +219,9 @@ fn parts_of_run(
         Some(_) | None => {
             let report = show_run(session, Some(run))?;
             let (report, course) = (&report, &report.timeline);
-            named(run_parts(&RunPage { report, course, lanes: &[], access, csrf }))
+            // The list of other designs is in no part that changes.
+            let page = RunPage { report, course, lanes: &[], recent: &[], access, csrf };
+            named(run_parts(&page))
         }
     };
     let known = Some((now.mark, parts.clone()));

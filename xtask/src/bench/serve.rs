@@ -9,11 +9,13 @@ use std::process::{Child, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use convoke_domain::design::event::{Event, Kept};
 use convoke_domain::run::RunId;
 use convoke_engine::design::journal::Journal;
 use convoke_engine::owner::myself;
 use convoke_store::StoreLocation;
 use rusqlite::{Connection, params};
+use serde_json::json;
 
 use super::design::whole_run::whole_run;
 use super::wake::{FULL, fill};
@@ -38,6 +40,12 @@ const LONG_RUN: &str = "20250101-000000-00000";
 /// How many events it has.
 const EVENTS: usize = 10_000;
 
+/// How many runs there are; the others have one event.
+const RUNS: u32 = 1000;
+
+/// The documents that every round requires.
+const DOCUMENTS: [&str; 5] = ["prd.md", "spec.md", "design.md", "plan.md", "tasks.md"];
+
 /// How often a search is made until its index is complete: each adds 50,000 messages to it.
 const SEARCHES: usize = 40;
 
@@ -52,13 +60,15 @@ pub(super) fn measure() -> Result<Vec<Row>, Error> {
         ("Tasks on a full store / a bare axum page", "/tasks"),
         ("Messages on a full store / a bare axum page", "/messages"),
         ("Usage on a full store / a bare axum page", "/usage"),
-        ("Runs on a full store / a bare axum page", "/runs"),
-        ("Dispatch on a full store / a bare axum page", "/dispatch"),
+        ("1,000 runs with journals / a bare axum page", "/runs"),
+        ("2,000 rounds with receipts / a bare axum page", "/dispatch"),
         ("Store on a full store / a bare axum page", "/store"),
         ("Page 150 of 100,000 tasks / a bare axum page", "/tasks?page=150"),
     ] {
         rows.push(beside(what, &dashboard, path, &bare, PAGE)?);
     }
+    let what = "Usage of 332,000 lanes in 11,000 runs / a bare axum page";
+    rows.push(beside(what, &dashboard, "/usage?days=365", &bare, YEAR)?);
     let words = "/search?q=message+999983";
     for _ in 0..SEARCHES {
         dashboard.get(words)?;
@@ -76,6 +86,9 @@ const PAGE: f64 = 200.0;
 
 /// The limit of a long run: a second.
 const RUN: f64 = 2000.0;
+
+/// The limit of a year's usage, every lane of which is read: two seconds.
+const YEAR: f64 = 4000.0;
 
 /// Has a page of the dashboard and a bare one answer in turns.
 fn beside(
@@ -114,18 +127,20 @@ impl Home {
         fill(&connection, &project, FULL)?;
         let home = Self { folder: folder.to_owned(), project };
         home.add_lanes(&connection)?;
+        home.add_dispatches(&connection)?;
         Ok(home)
     }
 
-    /// Adds a million lanes of three years, and a thousand runs.
+    /// Adds a million lanes of three years, 30 to a run, and a thousand runs with journals.
     fn add_lanes(&self, connection: &Connection) -> Result<(), Error> {
         let insert = "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 999999) \
              INSERT INTO lanes (project, branch, role, agent, writes, owner_pid, owner_mark, \
              prompt_chars, prompt_hash, started_at, outcome, end, model, took_ms, bytes, input, \
-             cached, output, reasoning, micro_dollars, ended_at) SELECT ?1, 'main', 'role' || i % 7, \
+             cached, output, reasoning, micro_dollars, ended_at, run) SELECT ?1, 'main', 'role' || i % 7, \
              'claude', 0, 1, '', 10, '', strftime('%Y-%m-%dT%H:%M:%fZ', 'now', \
              '-' || ((1000000 - i) * 95) || ' seconds'), 'answered', 'exited 0', 'm' || i % 3, 1000, 10, \
-             1000, 10, 100, 10, 1000, strftime('%Y-%m-%dT%H:%M:%fZ', 'now') FROM n";
+             1000, 10, 100, 10, 1000, strftime('%Y-%m-%dT%H:%M:%fZ', 'now'), \
+             printf('20240101-000000-%05x', i / 30) FROM n";
         connection.execute(insert, params![self.project])?;
         let runs = "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 999) \
              INSERT INTO runs (id, project, branch, feature, state, started_at, ended_at, last_seq, \
@@ -133,11 +148,39 @@ impl Home {
              'ended', '2025-01-01T00:00:00.000Z', '2025-01-01T00:10:00.000Z', 0, '' FROM n";
         connection.execute(runs, params![self.project])?;
         let store = convoke_store::open(&StoreLocation::file(self.folder.join("store.db")))?;
-        let run = RunId::parse(LONG_RUN).map_err(|error| error.to_string())?;
-        let (mut journal, _) = Journal::open(&*store, run)?;
+        let journal = |number: u32| -> Result<Journal<'_>, Error> {
+            let run = RunId::parse(&format!("20250101-000000-{number:05x}"));
+            Ok(Journal::open(&*store, run.map_err(|error| error.to_string())?)?.0)
+        };
+        let mut long = journal(0)?;
         for stamped in whole_run(EVENTS) {
-            journal.append(stamped.at, &stamped.event)?;
+            long.append(stamped.at, &stamped.event)?;
         }
+        // The list of runs reads the last event of each.
+        let kept = Kept { warnings: Some(1), undecided: Some(0), ..Kept::default() };
+        for number in 1..RUNS {
+            journal(number)?.append(1000, &Event::Kept(kept.clone()))?;
+        }
+        Ok(())
+    }
+
+    /// Adds 2,000 rounds of 25 features, each with the receipts of five documents.
+    fn add_dispatches(&self, connection: &Connection) -> Result<(), Error> {
+        let receipt = |name: &&str| {
+            json!({"name": name, "standing": "part", "proof": "in_doubt", "lines": ["1-60", "90-120"],
+                "of": 200, "namesake": null, "doubt": null, "sha256": null,
+                "shown_by": [{"call": format!("sed -n 1,60p {name}"), "lines": "1-60"},
+                             {"call": format!("sed -n 90,120p {name}"), "lines": "90-120"}]})
+        };
+        let receipts: Vec<_> = DOCUMENTS.iter().map(receipt).collect();
+        let insert = "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 1999) \
+             INSERT INTO dispatches (project, branch, feature, command, role, iteration, mode, \
+             prompt_chars, artifacts, confirmed, missing, unproven, proven, created_at, receipts, \
+             verdict, reason, fresh_chars) SELECT ?1, 'main', printf('%03d-feature', i / 80), \
+             'implement', 'role-' || i % 8, i % 80 / 8 + 1, 'fresh', 9000, ?2, 1, '', ?2, '', \
+             '2025-01-01T00:00:00.000Z', ?3, 'PASS', 'first_iteration', 9000 FROM n";
+        let values = params![self.project, DOCUMENTS.join("\n"), json!(receipts).to_string()];
+        connection.execute(insert, values)?;
         Ok(())
     }
 

@@ -1,6 +1,9 @@
 //! The pages of runs in a real browser: the slider, the diagram, people at work, and reports that
 //! travel.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
 use serde_json::json;
 
 use super::checks::{axe, check_access, check_harmless, check_width};
@@ -136,6 +139,89 @@ pub(super) fn people_answer(driver: &Driver) -> Result<(), Error> {
         return Err(format!("{answered:?} was answered, and this decided: {shown}").into());
     }
     check_harmless(&window, &dashboard.origin, "the page of a run")
+}
+
+/// Pages for those who may not see the dashboard, and for a path that is not there, are pages that
+/// anyone can use.
+pub(super) fn pages_for_strangers(driver: &Driver) -> Result<(), Error> {
+    let scene = Scene::new()?;
+    let axe = axe()?;
+    let check = |window: &Window<'_>, words: &str| {
+        window.wait_for(words)?;
+        for scheme in ["light", "dark"] {
+            window.prefer(scheme)?;
+            for (width, height) in [(360, 800), (1280, 900)] {
+                window.resize(width, height)?;
+                let place = format!("`{words}`, {scheme} {width}");
+                check_width(window, &place)?;
+                check_access(window, &axe, &place)?;
+            }
+        }
+        Ok::<(), Error>(())
+    };
+    let dashboard = scene.dashboard(&[])?;
+    let guest = driver.window(Look::USUAL)?;
+    enter(&guest, &dashboard)?;
+    guest.goto(&format!("{}/nothing/here", dashboard.origin))?;
+    check(&guest, "There is no such page")?;
+    let stranger = driver.window(Look::USUAL)?;
+    stranger.goto(&format!("{}/", dashboard.origin))?;
+    check(&stranger, "This dashboard does not know your browser")?;
+    stranger.goto(&dashboard.link)?;
+    check(&stranger, "This link has been used")?;
+    drop(dashboard);
+    let file = scene.file("password");
+    fs::write(&file, "a-password-that-is-long-enough-4711\n")?;
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600))?;
+    let dashboard = scene.dashboard(&["--token-file", &file])?;
+    stranger.goto(&format!("{}/", dashboard.origin))?;
+    check(&stranger, "Log in to Convoke's dashboard")?;
+    stranger.fill("#password", "wrong")?;
+    stranger.click("button.primary")?;
+    check(&stranger, "that is not the password")?;
+    picture(&stranger, "login")
+}
+
+/// Of votes that look alike, the one that a reader opened stays open when its part is replaced, and
+/// the others stay closed; so does a list whose words change with each event.
+pub(super) fn opened_stays_open(driver: &Driver) -> Result<(), Error> {
+    let scene = Scene::new()?;
+    let seats = scene.divided_panel()?;
+    scene.convoke_ends(&["design", "--auto", "--seats", &seats, "Keep notes in a folder"], &[0])?;
+    let run = scene.runs()?.remove(0);
+    let dashboard = scene.dashboard(&[])?;
+    let window = driver.window(Look::USUAL)?;
+    enter(&window, &dashboard)?;
+    window.goto(&format!("{}/runs/{run}", dashboard.origin))?;
+    window.wait_for(UNDECIDED)?;
+    let open = "const alike = new Map(); \
+        for (const one of document.querySelectorAll('#findings .matrix details')) { \
+          const text = one.querySelector('summary').textContent; \
+          alike.set(text, [...(alike.get(text) || []), one]); } \
+        const group = [...alike.values()].find((group) => group.length > 2); \
+        if (!group) return null; \
+        for (const one of [group[1], document.querySelector('details.events')]) one.open = true; \
+        window.was_loaded_once = true; window.before = document.querySelector('details.events'); \
+        return [group[1].dataset.open, 'events']";
+    let opened = window.script(open, &json!([]))?;
+    if opened.is_null() {
+        return Err("no three votes of the run are alike".into());
+    }
+    scene.convoke(&["decide", &run, "FINDING_2", "reject", "--because", "It has one owner"])?;
+    window.wait_until("the page shows the decision", |window| {
+        let is_replaced = "return [window.before.isConnected, window.was_loaded_once]";
+        let state = window.script(is_replaced, &json!([]))?;
+        if state[1] != json!(true) {
+            return Err("the page was loaded again".into());
+        }
+        Ok(state[0] == json!(false) && window.text()?.contains("It has one owner"))
+    })?;
+    let left = "return [...document.querySelectorAll('#findings .matrix details, details.events')]\
+        .filter((one) => one.open).map((one) => one.dataset.open).sort().reverse()";
+    match window.script(left, &json!([]))? {
+        left if left == opened => Ok(()),
+        left => Err(format!("the reader opened {opened}, and {left} is open").into()),
+    }
 }
 
 /// A report opens from its file, without a server, and asks for nothing.

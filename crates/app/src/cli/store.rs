@@ -24,7 +24,7 @@ enum Command {
     /// Copy a consistent snapshot of the store to a new file
     ///
     /// Other processes can keep writing. The copy is a complete store: point `CONVOKE_STORE` to it,
-    /// or move it to the place of a lost store.
+    /// or move it to the place of a lost store, without that store's `-wal`, `-shm` and `-search` files.
     Backup(transfer::BackupArgs),
     /// Export the store to a new file of JSON lines; `-` writes to stdout
     ///

@@ -117,6 +117,20 @@ fn a_lane_shows_the_working_tree_of_its_own_folder() {
     assert_eq!((&shown["tree"]["state"], &shown["tree"]["files"]), (&"changed".into(), &1.into()));
 }
 
+// Settings that only agents need can be wrong: the page says so instead of looking forever.
+#[test]
+fn the_page_says_why_it_does_not_know_the_agents() {
+    let project = Project::new().on_branch("main");
+    project.stdout(&["task", "add", "Write the model"]);
+    let project = project.file("convoke.toml", "[health]\nremember_minutes = 'x'\n");
+    let dashboard = Dashboard::start(&project, &[]);
+    let (_, mut lines) = listen(&dashboard.browser());
+    let mut heard = String::new();
+    while !heard.contains("remember_minutes") {
+        assert!(lines.read_line(&mut heard).unwrap() > 0, "{heard}");
+    }
+}
+
 #[test]
 fn every_page_has_its_report_as_json() {
     let project = Project::new().in_repository("main");

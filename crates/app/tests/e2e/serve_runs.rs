@@ -41,6 +41,7 @@ fn a_run_is_shown_now_and_after_every_event() {
     assert!(!browser.page(&format!("{path}?at={}", u64::MAX)).contains("as of event"));
     assert_eq!(browser.get(&format!("{path}?at=x")).status, 400);
     assert_eq!(browser.get("/runs/20200102-030405-aaaaa").status, 409);
+    assert!(!page.contains("<option"), "there is no other design to compare with");
     let compared = browser.page(&format!("/compare?first={run}&second={run}"));
     assert!(compared.contains("Two runs side by side") && compared.contains("In both: "));
     let decide = [("matter", "FINDING_2"), ("choice", "accept"), ("because", "x")];
@@ -72,6 +73,75 @@ fn a_search_finds_runs_findings_tasks_and_messages() {
     assert!(found.contains(&format!("href=\"/runs/{run}\"")), "{found}");
     let nothing = browser.page("/search?q=zebra");
     assert!(nothing.contains("0 results") && nothing.contains("has all of these words"));
+}
+
+// Of more results than a page shows, the newest are there, and each shows why it was found.
+#[test]
+fn a_search_says_that_it_found_more_than_it_shows() {
+    let project = Project::new();
+    let long = format!("{}the Needle {}", "hay ".repeat(200), "straw ".repeat(200));
+    project.stdout(&["task", "add", "A needle in hay", &format!("--body={long}")]);
+    for number in 0..31 {
+        project.stdout(&["say", &format!("needle {number}")]);
+    }
+    let find = |words: &str| {
+        let report = project.stdout(&["serve", "--report", "search", "--words", words]);
+        serde_json::from_str::<Value>(&report).unwrap()
+    };
+    let found = find("needle");
+    let hits = found["hits"].as_array().unwrap();
+    assert_eq!((hits.len(), &found["more"]), (31, &serde_json::json!(["message"])), "{found}");
+    assert!(hits[0]["text"].as_str().unwrap().contains("hay the Needle straw"), "{found}");
+    assert_eq!(find("needle 30")["more"], serde_json::json!([]));
+    let dashboard = Dashboard::start(&project, &[]);
+    let page = dashboard.browser().page("/search?q=needle");
+    let (tasks, messages) = page.split_once("<h2>Messages</h2>").unwrap();
+    let more = "The newest 30; more words narrow it.";
+    assert!(messages.contains(more) && !tasks.contains(more), "{page}");
+    assert!(page.contains("31 of more results"), "{page}");
+}
+
+// The page shows the report that the command prints, and the form offers runs by their features.
+#[test]
+fn two_runs_are_compared_on_the_page_and_by_the_command() {
+    let project = Project::new();
+    for _ in 0..2 {
+        assert_eq!(project.run(&["design", "--rehearse", "--auto"]).code, Some(0));
+    }
+    let runs: Value = serde_json::from_str(&project.stdout(&["runs", "--json"])).unwrap();
+    let [second, first] = [0, 1].map(|place| runs[place]["run"].as_str().unwrap());
+    let dashboard = Dashboard::start(&project, &[]);
+    let browser = dashboard.browser();
+    let page = browser.page(&format!("/runs/{first}"));
+    assert!(page.contains(&format!("<option value=\"{second}\">")), "{page}");
+    assert!(!page.contains(&format!("<option value=\"{first}\">")), "{page}");
+    let lanes = project.stdout(&["lane", "list", "--json"]);
+    let report = project.stdout(&["compare", first, "--with", second, "--json"]);
+    let report: Value = serde_json::from_str(&report).unwrap();
+    assert_eq!(
+        (&report["first"]["run"], &report["second"]["run"]),
+        (&first.into(), &second.into())
+    );
+    let shared = report["shared"].as_array().unwrap();
+    assert!(
+        !shared.is_empty() && report["first"]["only_here"] == serde_json::json!([]),
+        "{report}"
+    );
+    let page = browser.page(&format!("/compare?first={first}&second={second}"));
+    assert!(page.contains(&format!("In both: {}", shared.len())), "{page}");
+    let text = project.stdout(&["compare", first, "--with", second]);
+    assert!(text.contains(&format!("only in {first}: 0\n")), "{text}");
+    assert!(
+        text.contains(&format!("in both: {}\n  FINDING_1, FINDING_1 ", shared.len())),
+        "{text}"
+    );
+    assert_eq!(lanes, project.stdout(&["lane", "list", "--json"]), "no agent is asked");
+    for words in [["--with", second, "--kept"], ["--with", second, "--limit=5"]] {
+        let both = project.run(&[&["compare", first][..], &words].concat());
+        assert_eq!(both.code, Some(2), "{both}");
+    }
+    let gone = project.run(&["compare", first, "--with", "20200101-000000-aaaaa"]);
+    assert_eq!((gone.code, gone.stdout.as_str()), (Some(1), ""), "{gone}");
 }
 
 // Only this document may have styles in it, and it may load nothing but two scripts.

@@ -122,6 +122,41 @@ fn a_store_is_copied_exported_and_imported() {
     assert!(project.stdout(&["task", "list"]).contains("Kept"));
 }
 
+// The steps of the page Store and of the guide: what belongs to the store that is replaced must go, and the
+// search makes its index anew.
+#[test]
+fn a_backup_comes_back_in_the_place_of_the_store() {
+    let project = Project::new().on_branch("main");
+    project.stdout(&["task", "add", "Kept in the backup"]);
+    project.stdout(&["say", "hello from the backup"]);
+    project.stdout(&["store", "backup", "copy.db"]);
+    for number in 0..20 {
+        project.stdout(&["say", &format!("late message {number}")]);
+    }
+    let find = |words: &str| {
+        let report = project.stdout(&["serve", "--report", "search", "--words", words]);
+        serde_json::from_str::<serde_json::Value>(&report).unwrap()["hits"]
+            .as_array()
+            .unwrap()
+            .len()
+    };
+    assert_eq!((find("late"), find("hello")), (20, 1));
+    let store = store(&project);
+    for ending in ["-wal", "-shm", "-search"] {
+        let mut beside = store.clone().into_os_string();
+        beside.push(ending);
+        let is_there = fs::remove_file(&beside).is_ok();
+        assert!(is_there || ending != "-search", "the search has an index");
+    }
+    fs::copy(project.path("copy.db"), &store).unwrap();
+    assert!(project.stdout(&["store", "check"]).ends_with("  sound"));
+    assert!(project.stdout(&["task", "list"]).contains("Kept in the backup"));
+    for number in 0..3 {
+        project.stdout(&["say", &format!("after it {number}")]);
+    }
+    assert_eq!((find("late"), find("hello"), find("after")), (0, 1, 3));
+}
+
 // What Convoke stores, it can import again: a folder's name may have any character, and merged
 // projects more rules than one may add.
 #[test]

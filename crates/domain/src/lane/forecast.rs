@@ -1,5 +1,7 @@
 //! Forecasts a lane's usage from earlier ones.
 
+use std::collections::VecDeque;
+
 use super::event::Usage;
 use super::ledger::LaneEntry;
 
@@ -47,20 +49,65 @@ pub fn forecast(entries: &[&LaneEntry], last: usize) -> Option<LaneForecast> {
 /// Returns the usage of the last lanes that reported it, with or without an answer; `None` without any.
 /// A lane that never started does not count.
 pub fn usage_of_last(entries: &[&LaneEntry], last: usize) -> Option<LaneForecast> {
-    let counted: Vec<(&LaneEntry, Usage)> = entries
-        .iter()
-        .rev()
-        .filter_map(|entry| Some((*entry, entry.spent()?)))
-        .filter(|(_, spent)| *spent != Usage::default())
-        .take(last)
-        .collect();
-    let money = counted.iter().filter_map(|(_, spent)| spent.micro_dollars).collect();
-    let took = counted.iter().filter_map(|(entry, _)| entry.over.as_ref()?.took_ms).collect();
+    let counted: Vec<_> =
+        entries.iter().rev().filter_map(|entry| LaneCost::of(entry)).take(last).collect();
+    of_costs(counted.iter())
+}
+
+/// What the last lanes of a kind used, kept while lanes go by in the order in which they began: all that a
+/// forecast needs of them.
+#[derive(Debug, Clone)]
+pub struct RecentLanes {
+    last: usize,
+    costs: VecDeque<LaneCost>,
+}
+
+impl RecentLanes {
+    /// Keeps the last so many lanes; none yet.
+    pub const fn new(last: usize) -> Self {
+        Self { last, costs: VecDeque::new() }
+    }
+
+    /// Keeps what a lane used, if it answered and reported that.
+    pub fn add(&mut self, entry: &LaneEntry) {
+        let Some(cost) = LaneCost::of(entry).filter(|_| entry.has_answered()) else { return };
+        self.costs.push_back(cost);
+        if self.costs.len() > self.last {
+            self.costs.pop_front();
+        }
+    }
+
+    /// Forecasts from these lanes, as [`forecast`] does from all.
+    pub fn forecast(&self) -> Option<LaneForecast> {
+        of_costs(self.costs.iter())
+    }
+}
+
+/// What a forecast needs of one lane.
+#[derive(Debug, Clone, Copy)]
+struct LaneCost {
+    tokens: u64,
+    micro_dollars: Option<u64>,
+    took_ms: Option<u64>,
+}
+
+impl LaneCost {
+    /// Returns a lane's figures, if it reported what it used.
+    fn of(entry: &LaneEntry) -> Option<Self> {
+        let spent = entry.spent().filter(|spent| *spent != Usage::default())?;
+        let took_ms = entry.over.as_ref()?.took_ms;
+        Some(Self { tokens: spent.tokens(), micro_dollars: spent.micro_dollars, took_ms })
+    }
+}
+
+fn of_costs<'a>(
+    costs: impl ExactSizeIterator<Item = &'a LaneCost> + Clone,
+) -> Option<LaneForecast> {
     Some(LaneForecast {
-        lanes: counted.len(),
-        tokens: Range::of(counted.iter().map(|(_, spent)| spent.tokens()).collect())?,
-        micro_dollars: Range::of(money),
-        took_ms: Range::of(took),
+        lanes: costs.len(),
+        tokens: Range::of(costs.clone().map(|cost| cost.tokens).collect())?,
+        micro_dollars: Range::of(costs.clone().filter_map(|cost| cost.micro_dollars).collect()),
+        took_ms: Range::of(costs.filter_map(|cost| cost.took_ms).collect()),
     })
 }
 
@@ -93,6 +140,27 @@ mod tests {
     }
 
     proptest! {
+        // Lanes that go by leave the same forecast as lanes that are all at hand.
+        #[test]
+        fn recent_lanes_forecast_what_all_lanes_do(
+            lanes in prop::collection::vec((any::<bool>(), prop::option::of(0..9_u64)), 0..40),
+            last in 0..12_usize,
+        ) {
+            let made = lanes.iter().map(|(is_answered, input)| {
+                let spent = |input: u64| Usage { input, micro_dollars: (input > 3).then_some(input), ..Usage::default() };
+                let mut lane = entry(1, "a", input.map(spent));
+                lane.over.as_mut().unwrap().outcome = is_answered.then_some(LaneOutcome::Answered);
+                lane
+            });
+            let entries: Vec<_> = made.collect();
+            let mut recent = RecentLanes::new(last);
+            for entry in &entries {
+                recent.add(entry);
+            }
+            let all: Vec<_> = entries.iter().collect();
+            prop_assert_eq!(recent.forecast(), forecast(&all, last));
+        }
+
         #[test]
         fn ranks_are_amounts_that_occurred(amounts in prop::collection::vec(any::<u64>(), 1..30)) {
             let Range { median, p90 } = Range::of(amounts.clone()).unwrap();

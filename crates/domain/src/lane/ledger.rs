@@ -1,6 +1,6 @@
 //! The ledger of lanes: the record of each, and sums over many.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
 
 use jiff::Timestamp;
 use jiff::tz::Offset;
@@ -193,16 +193,17 @@ impl LaneGrouping {
     }
 
     /// Returns an entry's value, if it has one. Days are those of a clock.
-    pub fn of(self, entry: &LaneEntry, clock: Offset) -> Option<String> {
+    pub fn of(self, entry: &LaneEntry, clock: Offset) -> Option<Cow<'_, str>> {
         let LaneStart { purpose, agent, at, .. } = &entry.begun;
-        match self {
-            Self::Day => Some(clock.to_datetime(*at).date().to_string()),
-            Self::Agent => Some(agent.clone()),
-            Self::Role => purpose.role.clone(),
-            Self::Phase => purpose.phase.clone(),
-            Self::Run => purpose.run.clone(),
-            Self::Model => entry.model().map(str::to_owned),
-        }
+        let word = match self {
+            Self::Day => return Some(clock.to_datetime(*at).date().to_string().into()),
+            Self::Agent => Some(agent.as_str()),
+            Self::Role => purpose.role.as_deref(),
+            Self::Phase => purpose.phase.as_deref(),
+            Self::Run => purpose.run.as_deref(),
+            Self::Model => entry.model(),
+        };
+        word.map(Cow::Borrowed)
     }
 }
 
@@ -256,20 +257,6 @@ impl Sum {
             usage: self.usage.plus(other.usage),
         }
     }
-}
-
-/// Puts lanes together that have the same value, in the values' order; those without one come last.
-pub fn groups(
-    entries: &[LaneEntry],
-    key: LaneGrouping,
-    clock: Offset,
-) -> Vec<(Option<String>, Vec<&LaneEntry>)> {
-    let mut groups: BTreeMap<(bool, Option<String>), Vec<&LaneEntry>> = BTreeMap::new();
-    for entry in entries {
-        let value = key.of(entry, clock);
-        groups.entry((value.is_none(), value)).or_default().push(entry);
-    }
-    groups.into_iter().map(|((_, value), entries)| (value, entries)).collect()
 }
 
 #[cfg(test)]
@@ -344,38 +331,6 @@ pub(crate) mod tests {
             lane.over.as_mut().unwrap().end = Some(ProcessEnd::Cancelled.to_string());
             let sum = Sum::of(&lane);
             assert_eq!(sum.without_usage + sum.without_money, 1, "{spent:?}");
-        }
-    }
-
-    #[test]
-    fn lanes_are_put_together_by_any_key() {
-        let usage = Usage { input: 5, micro_dollars: Some(2), ..Usage::default() };
-        let mut entries = [
-            entry(1, "claude", Some(usage)),
-            entry(90_000, "codex", None),
-            entry(3, "claude", Some(Usage { micro_dollars: None, ..usage })),
-        ];
-        entries[1].begun.purpose.role = Some("judge".to_owned());
-        let by = |key, clock| -> Vec<_> {
-            let sum = |(value, entries): (Option<String>, Vec<&LaneEntry>)| {
-                (value.unwrap_or_else(|| "-".to_owned()), Sum::of_all(entries).lanes)
-            };
-            groups(&entries, key, clock).into_iter().map(sum).collect()
-        };
-        let pairs = |rows: &[(&str, u64)]| -> Vec<_> {
-            rows.iter().map(|(name, lanes)| ((*name).to_owned(), *lanes)).collect()
-        };
-        assert_eq!(by(LaneGrouping::Agent, Offset::UTC), pairs(&[("claude", 2), ("codex", 1)]));
-        assert_eq!(by(LaneGrouping::Role, Offset::UTC), pairs(&[("judge", 1), ("-", 2)]));
-        let days = pairs(&[("1970-01-01", 2), ("1970-01-02", 1)]);
-        assert_eq!(by(LaneGrouping::Day, Offset::UTC), days);
-        let west = Offset::from_hours(-2).unwrap();
-        assert_eq!(by(LaneGrouping::Day, west), pairs(&[("1969-12-31", 2), ("1970-01-01", 1)]));
-        let all = Sum::of_all(&entries);
-        assert_eq!((all.lanes, all.without_usage, all.without_money), (3, 1, 1));
-        assert_eq!((all.usage.input, all.usage.micro_dollars), (10, Some(2)));
-        for key in LaneGrouping::ALL {
-            assert_eq!(LaneGrouping::parse(key.name()), Some(key));
         }
     }
 }

@@ -138,3 +138,12 @@ fn agents_and_hooks_say_how_they_are() {
     assert!(shown.contains("Convoke found no agent."), "{shown}");
     assert!(shown.contains("No client with hooks is installed."), "{shown}");
 }
+
+#[test]
+fn the_page_says_why_agents_are_not_known() {
+    let shown = |agents| agents_part(agents).into_string();
+    assert!(shown(AgentsKnown::NotYet).contains("Convoke is looking for agents."));
+    let failed = shown(AgentsKnown::Failed("cannot read `<a>`"));
+    assert!(failed.contains("cannot read `&lt;a&gt;`"), "{failed}");
+    assert!(!failed.contains("looking for agents"), "{failed}");
+}

@@ -97,18 +97,18 @@ fn side(
         div.side.won[has_won] {
             h4 { (role) @if has_won { " " span.tag.good { "won" } } }
             p { strong { (plain(option)) } }
-            @if let Some(defense) = defense { (case(defense)) (citations) }
+            @if let Some(defense) = defense { (case(&decision.id, defense)) (citations) }
         }
     }
 }
 
-fn case(defense: &DefenseReport) -> Markup {
+fn case(decision: &str, defense: &DefenseReport) -> Markup {
     html! {
         p.soft { "Defended by " (defense.written_by) "; judges read it without that name." }
         @if let Some(fault) = defense.fault {
             p.warn { "This defence could not be used: " code { (fault) } }
         } @else {
-            details {
+            details data-open={ "defence " (decision) " " (defense.side) } {
                 summary { "The defence" }
                 dl.case {
                     @for part in &defense.parts {

@@ -62,7 +62,7 @@ pub fn diagram(report: &RunShowReport, view: &DiagramView<'_>) -> Markup {
                     }
                     DiagramView::Text(why) => { p.notice { "The diagram is shown as text only: " (why) } }
                 }
-                details open[matches!(view, DiagramView::Text(_))] {
+                details data-open="diagram" open[matches!(view, DiagramView::Text(_))] {
                     summary { "The diagram as text (Mermaid)" }
                     pre tabindex="0" { code { (plain(text)) } }
                 }

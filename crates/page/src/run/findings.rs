@@ -57,7 +57,7 @@ fn matrix(findings: &[PanelFindingReport], voters: &[&str]) -> Markup {
                                 " " (plain(&finding.title))
                                 @if finding.withheld { " " span.tag.warn { "withheld" } }
                             }
-                            @for vote in &finding.votes { td { (cell(vote)) } }
+                            @for vote in &finding.votes { td { (cell(&finding.id, vote)) } }
                             td { (verdict(finding)) }
                         }
                     }
@@ -67,7 +67,7 @@ fn matrix(findings: &[PanelFindingReport], voters: &[&str]) -> Markup {
     }
 }
 
-fn cell(vote: &FindingVoteReport) -> Markup {
+fn cell(finding: &str, vote: &FindingVoteReport) -> Markup {
     let (mark, tone) = match vote.vote {
         Some("YES") => ("✔ YES", "good"),
         Some("NO") => ("✘ NO", "bad"),
@@ -78,7 +78,9 @@ fn cell(vote: &FindingVoteReport) -> Markup {
     let reason = vote.reason.as_deref().filter(|reason| !reason.is_empty());
     html! {
         @if let Some(reason) = reason {
-            details { summary { span.(tone) { (mark) } } p { (plain(reason)) } }
+            details data-open={ "vote " (finding) " " (vote.voter) } {
+                summary { span.(tone) { (mark) } } p { (plain(reason)) }
+            }
         } @else {
             span.(tone) { (mark) }
         }

@@ -74,7 +74,7 @@ pub fn gantt(course: &RunTimelineReport, at: Option<u64>) -> Markup {
                 @if of_step.is_empty() {
                     (step_row(step, scale))
                 } @else {
-                    details.gantt-step open[is_open] {
+                    details.gantt-step data-open={ "step " (step.number) } open[is_open] {
                         summary { (step_row(step, scale)) }
                         @for row in of_step { (lane_row(row, scale, &course.waits)) }
                     }
@@ -130,7 +130,7 @@ fn lane_row(row: &Row<'_>, scale: Scale, waits: &[RunWaitReport]) -> Markup {
             span.gantt-name { (plain(&last.seat)) }
             (track(&drawing))
             span.gantt-end {
-                details.lane {
+                details.lane data-open={ "lane " (last.lane) } {
                     summary { (words(last)) @if row.bars.len() > 1 { " (" (row.bars.len()) " starts)" } }
                     @for lane in &row.bars { (facts(lane)) }
                 }
@@ -186,7 +186,7 @@ fn waits(waits: &[RunWaitReport], scale: Scale) -> Markup {
             span.gantt-name { "Waits" }
             (track(&drawing))
             span.gantt-end {
-                details.lane {
+                details.lane data-open="waits" {
                     summary { (waits.len()) @if waits.len() == 1 { " wait" } @else { " waits" } }
                     ul {
                         @for wait in waits {

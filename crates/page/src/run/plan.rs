@@ -21,7 +21,7 @@ pub fn plan(report: &RunShowReport) -> Markup {
     html! {
         section #plan aria-labelledby="plan-title" {
             h2 #plan-title { "Plan" }
-            details open[plans.len() == 1] {
+            details data-open="plan" open[plans.len() == 1] {
                 summary {
                     @if plans.len() == 1 { "The plan, as drafted" } @else { "The plan, after " (revisions(plans.len() - 1)) }
                 }

@@ -73,7 +73,7 @@ pub(super) fn events(report: &RunShowReport, course: &RunTimelineReport) -> Mark
     let shown: &[RunEventReport] = course.events.get(from..to).unwrap_or_default();
     let (path, last) = (run_path(&report.run), course.events.len() as u64);
     html! {
-        details.events {
+        details.events data-open="events" {
             summary { "Events " (from + 1) " to " (to) " of " (course.events.len()) }
             ol start=(from + 1) {
                 @for event in shown {

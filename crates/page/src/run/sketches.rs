@@ -38,7 +38,7 @@ pub(super) fn sketches(report: &RunShowReport) -> Markup {
                 }
             }
             @if let Some(synthesis) = &report.evidence.synthesis {
-                details { summary { "Synthesis of the sketches" } div.prose.document tabindex="0" role="group" aria-label="Synthesis" { (markdown(synthesis)) } }
+                details data-open="synthesis" { summary { "Synthesis of the sketches" } div.prose.document tabindex="0" role="group" aria-label="Synthesis" { (markdown(synthesis)) } }
             }
         }
     }

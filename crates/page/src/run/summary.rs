@@ -48,7 +48,9 @@ fn request(report: &RunShowReport) -> Markup {
         return html! {};
     }
     html! {
-        details { summary { "The request in full" } div.prose { (markdown(request)) } }
+        details data-open="request" {
+            summary { "The request in full" } div.prose { (markdown(request)) }
+        }
     }
 }
 

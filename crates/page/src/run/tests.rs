@@ -1,5 +1,7 @@
 //! The page of a run, with texts of friends and of enemies.
 
+use std::collections::BTreeSet;
+
 use maud::PreEscaped;
 
 use super::*;
@@ -8,15 +10,19 @@ use crate::hostile::texts;
 use convoke_service::run::RunComparisonReport;
 
 fn page(report: &RunShowReport, access: Access) -> String {
-    run(&RunPage { report, course: &report.timeline, lanes: &[], access, csrf: "token" })
-        .into_string()
+    page_beside(report, access, &[])
+}
+
+fn page_beside(report: &RunShowReport, access: Access, recent: &[RecentDesign]) -> String {
+    let course = &report.timeline;
+    run(&RunPage { report, course, lanes: &[], recent, access, csrf: "token" }).into_string()
 }
 
 /// The tags that pages have.
 const TAGS: &str = "\
-    a article b body br button caption code dd del details div dl dt em fieldset figcaption \
+    a article b body br button caption code datalist dd del details div dl dt em fieldset figcaption \
     figure form h1 h2 h3 h4 h5 h6 head hr html iframe img input label legend li line link \
-    main meta nav noscript ol output p pre rect script section span strong style sub summary svg \
+    main meta nav noscript ol option output p pre rect script section span strong style sub summary svg \
     time table tbody td textarea tfoot th thead title tr ul blockquote !doctype !--";
 
 /// Fails if a page could run something, load something or send something elsewhere.
@@ -56,7 +62,12 @@ fn without_values(tag: &str) -> String {
 fn hostile_texts_do_nothing_in_any_field() {
     for (name, text) in texts() {
         let report = example(&text);
-        assert_inert(&page(&report, Access::Full), &name);
+        let other = RecentDesign {
+            run: "20260304-050607-fffff".to_owned(),
+            feature: text.clone(),
+            started_at: text.clone(),
+        };
+        assert_inert(&page_beside(&report, Access::Full, &[other]), &name);
         assert_inert(&diagram_document(&report).into_string(), &name);
         let compared = RunComparisonReport::new(&report, &report);
         assert_inert(&compare_runs(&compared).into_string(), &name);
@@ -96,6 +107,67 @@ fn every_place_of_the_navigation_is_on_the_page() {
         assert!(shown.contains(&format!("<a href=\"#{place}\">{name}</a>")), "{place}");
         assert!(shown.contains(&format!("<section id=\"{place}\"")), "{place}");
     }
+}
+
+// A live page keeps open what its reader opened, and tells what is alike apart by this name.
+#[test]
+fn everything_that_unfolds_has_a_name_of_its_own() {
+    let mut report = example("text");
+    report.request = Some("text and more".to_owned());
+    // Two findings with the same votes, and two decisions with the same defences, differ in their ids.
+    let mut finding = report.results.findings[0].clone();
+    finding.id = "FINDING_9".to_owned();
+    report.results.findings.push(finding);
+    let mut decision = report.results.decisions[0].clone();
+    let mut debate = report.evidence.debates[0].clone();
+    decision.id = "DECISION_9".to_owned();
+    debate.decision = decision.id.clone();
+    report.results.decisions.push(decision);
+    report.evidence.debates.push(debate);
+    let shown = page(&report, Access::Full);
+    let unfolds: Vec<_> = shown.split("<details").skip(1).collect();
+    let names: Vec<_> = unfolds
+        .iter()
+        .filter_map(|one| one.split('>').next()?.split("data-open=\"").nth(1)?.split('"').next())
+        .collect();
+    let different: BTreeSet<_> = names.iter().collect();
+    assert_eq!((names.len(), different.len()), (unfolds.len(), unfolds.len()), "{names:#?}");
+    for kind in [
+        "defence",
+        "vote",
+        "step",
+        "lane",
+        "waits",
+        "events",
+        "plan",
+        "request",
+        "synthesis",
+        "diagram",
+    ] {
+        assert!(
+            names.iter().any(|name| name.split(' ').next() == Some(kind)),
+            "{kind}: {names:#?}"
+        );
+    }
+}
+
+#[test]
+fn another_run_to_compare_with_is_chosen_from_a_list() {
+    let report = example("text");
+    let design = |run: &str, feature: &str| RecentDesign {
+        run: run.to_owned(),
+        feature: feature.to_owned(),
+        started_at: "2026-03-04T05:06:07Z".to_owned(),
+    };
+    let recent =
+        [design("20260304-050607-fffff", "Keep <drafts>"), design(&report.run, "This one")];
+    let shown = page_beside(&report, Access::ReadOnly, &recent);
+    let option = "<option value=\"20260304-050607-fffff\">Keep &lt;drafts&gt;, 2026-03-04 05:06 UTC</option>";
+    assert!(shown.contains(option) && shown.contains("list=\"recent-designs\""), "{shown}");
+    assert_eq!(shown.matches("<option").count(), 1, "a run is not compared with itself");
+    // With no other design, the page offers no empty list.
+    let alone = page_beside(&report, Access::ReadOnly, &recent[1..]);
+    assert!(!alone.contains("datalist") && !alone.contains(" list="), "{alone}");
 }
 
 // Without a script, every event is a link.

@@ -86,6 +86,28 @@ fn each_group_has_a_chart_and_a_table_with_its_largest_first() {
 }
 
 #[test]
+fn a_table_has_its_hundred_largest_rows_and_says_how_many_more_there_are() {
+    let mut report = report();
+    let run = |number: u64| row(Some(&format!("20260102-030405-{number:05x}")), number, None);
+    let mut rows: Vec<_> = (0..1234).map(run).collect();
+    // A lane's purpose can name a run in words that are no id.
+    rows.push(row(Some("<b>../x"), 9999, None));
+    report.groups = vec![LaneUsageReport { by: "run", rows, total: row(None, 7000, None) }];
+    let shown = usage_page(&report, 365).into_string();
+    let links: Vec<_> =
+        shown.split("<a href=\"/runs/").skip(1).filter_map(|link| link.split('"').next()).collect();
+    assert_eq!(links.len(), 99, "{shown}");
+    assert_eq!((links[0], links[98]), ("20260102-030405-004d1", "20260102-030405-0046f"));
+    assert!(shown.contains("<th scope=\"row\">&lt;b&gt;../x</th>"), "{shown}");
+    let more = "1,135 more. <code>convoke usage --by run --since 365d</code> lists all.";
+    assert!(shown.contains(more), "{shown}");
+    assert!(shown.contains("The chart shows 31 of 1235."), "{shown}");
+    report.groups[0].rows.truncate(100);
+    let shown = usage_page(&report, 365).into_string();
+    assert!(!shown.contains("lists all"), "{shown}");
+}
+
+#[test]
 fn the_page_has_forecasts_totals_and_budgets() {
     let shown = usage_page(&report(), 7).into_string();
     for words in [

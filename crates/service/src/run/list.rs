@@ -22,6 +22,30 @@ pub fn list_designs(session: &Session) -> Result<Vec<RunSummaryReport>, Failure>
     Ok(runs)
 }
 
+/// A design, as a person chooses it from a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecentDesign {
+    /// The run's id.
+    pub run: String,
+    /// The first line of its feature.
+    pub feature: String,
+    /// When it began.
+    pub started_at: String,
+}
+
+/// Returns the last designs of the project, at most so many. It reads no journal.
+pub fn recent_designs(session: &Session, most: usize) -> Result<Vec<RecentDesign>, Failure> {
+    let Workspace { store, scope } = &Workspace::open(session, None)?;
+    let runs = store.runs(&scope.project).map_err(refused)?;
+    let designs = runs.into_iter().filter(|run| !run.id.is_fan()).take(most);
+    let recent = designs.map(|run| RecentDesign {
+        run: run.id.to_string(),
+        feature: line(&run.feature),
+        started_at: run.started_at.to_string(),
+    });
+    Ok(recent.collect())
+}
+
 /// Lists the runs of the project, the last one first: designs and fan-outs.
 pub fn list_runs(session: &Session) -> Result<Vec<RunSummaryReport>, Failure> {
     let Workspace { store, scope } = &Workspace::open(session, None)?;

@@ -41,8 +41,8 @@ use crate::prompt::PromptReport;
 use crate::replica::SyncReport;
 use crate::repository_pack::RepositoryPackReport;
 use crate::run::{
-    ArtifactReport, CompareReport, RecountReport, ReplayReport, ReportVerdict, RunMattersReport,
-    RunShowReport, RunSummaryReport,
+    ArtifactReport, CompareReport, RecountReport, ReplayReport, ReportVerdict, RunComparisonReport,
+    RunMattersReport, RunShowReport, RunSummaryReport,
 };
 use crate::search::SearchReport;
 use crate::skill::{ChosenSkillReport, SkillReport, UnpinnedSkillReport};
@@ -150,6 +150,7 @@ fn runs() -> Vec<ReportSchema> {
         report::<RecountReport>("recount", &["recount"]),
         report::<RunMattersReport>("decide", &["decide"]),
         report::<CompareReport>("compare", &["compare"]),
+        report::<RunComparisonReport>("compare-runs", &["compare --with RUN"]),
         report::<ManifestWriteReport>("manifest-write", &["manifest write"]),
         report::<ManifestReadReport>("manifest-read", &["manifest read"]),
         report::<ManifestVerifyReport>("manifest-verify", &["manifest verify"]),

@@ -1,13 +1,11 @@
 //! The usage of lanes for one page: grouped in several ways, read once.
 
-use convoke_domain::lane::ledger::{LaneEntry, LaneGrouping, groups};
+use convoke_domain::lane::ledger::LaneGrouping;
 use convoke_domain::session_usage::UsageSince;
-use convoke_store::lane::LaneQuery;
 use serde::Serialize;
 
-use super::{LaneUsageReport, LaneUsageRow, midnight, today};
+use super::{LaneUsageReport, PeriodUsage, midnight, today};
 use crate::failure::Failure;
-use crate::lane::is_paid;
 use crate::now::SpendingTodayReport;
 use crate::session::Session;
 use crate::settings::wake;
@@ -46,27 +44,13 @@ pub fn usage_page(session: &Session, days: u16) -> Result<UsagePageReport, Failu
     let Workspace { store, scope } = &workspace;
     let clock = wake::settings(session)?.clock;
     let first = UsageSince::LastDays(days).day(today(session, clock));
-    let query = LaneQuery {
-        project: Some(&scope.project),
-        since: midnight(first, clock),
-        ..LaneQuery::default()
-    };
-    let mut entries = store.lanes(query).map_err(refused)?;
-    // A replayed lane asks no model and spends nothing.
-    entries.retain(is_paid);
-    let all: Vec<_> = entries.iter().collect();
-    let total = LaneUsageRow::new(None, &all, LAST);
-    let row = |(name, entries): (Option<String>, Vec<&LaneEntry>)| {
-        LaneUsageRow::new(name, &entries, LAST)
-    };
-    let group = |by: LaneGrouping| LaneUsageReport {
-        by: by.name(),
-        rows: groups(&entries, by, clock).into_iter().map(row).collect(),
-        total: total.clone(),
-    };
+    let mut usage = PeriodUsage::new(GROUPINGS, clock, LAST);
+    let since = midnight(first, clock);
+    let visited = store.each_lane(Some(&scope.project), since, &mut |entry| usage.add(&entry));
+    visited.map_err(refused)?;
     Ok(UsagePageReport {
         since: first.to_string(),
-        groups: GROUPINGS.into_iter().map(group).collect(),
+        groups: usage.into_reports().into(),
         spending: SpendingTodayReport::of(session, &workspace)?,
     })
 }

@@ -7,7 +7,7 @@ use convoke_domain::owner::Owner;
 use convoke_domain::scope::Scope;
 use jiff::Timestamp;
 
-use super::row::{Time, amount, one_of, stored};
+use super::row::{Time, amount, one_of_at, stored};
 use super::{SqlStore, failed, rows};
 use crate::error::StoreError;
 use crate::lane::{LaneQuery, LaneStore, LedgerLook, RefuseLane};
@@ -15,6 +15,9 @@ use crate::sql::driver::{self, Connection, OptionalExtension, Row, params};
 
 /// How many lanes the running ones are compared with.
 const COMPARED: u32 = 500;
+
+/// How many lanes a visit of all holds in memory.
+const HELD: i64 = 1000;
 
 impl LaneStore for SqlStore {
     fn begin_lane(&self, scope: &Scope, lane: &LaneStart) -> Result<i64, StoreError> {
@@ -78,6 +81,37 @@ impl LaneStore for SqlStore {
 
     fn lanes(&self, query: LaneQuery<'_>) -> Result<Vec<LaneEntry>, StoreError> {
         find(&self.connection(), query).map_err(failed("read the lanes"))
+    }
+
+    fn each_lane(
+        &self,
+        project: Option<&str>,
+        since: Option<Timestamp>,
+        visit: &mut dyn FnMut(LaneEntry),
+    ) -> Result<(), StoreError> {
+        // Each query goes on behind the last lane, by the index of beginnings.
+        let of_project = if project.is_some() { "project = ?1" } else { "?1 IS NULL" };
+        let sql = format!(
+            "SELECT \"{}\" FROM lanes WHERE (started_at, id) > (?2, ?3) AND {of_project} \
+             ORDER BY started_at, id LIMIT ?4",
+            COLUMNS.join("\", \"")
+        );
+        let first = since.map_or_else(String::new, |since| format!("{since:.3}"));
+        let mut behind = (first, 0_i64);
+        loop {
+            let values = params![project, behind.0, behind.1, HELD];
+            let read = |row: &Row<'_>| Ok((row.get("started_at")?, read_listed(row)?));
+            let found: Vec<(String, LaneEntry)> =
+                self.read_all("read the lanes", &sql, values, read)?;
+            let is_last = found.len() < usize::try_from(HELD).unwrap_or(usize::MAX);
+            for (started_at, entry) in found {
+                behind = (started_at, entry.id);
+                visit(entry);
+            }
+            if is_last {
+                return Ok(());
+            }
+        }
     }
 
     fn last_count(&self, agent: &str, session: &str) -> Result<Option<Usage>, StoreError> {
@@ -219,56 +253,119 @@ fn last_count(
 
 /// Reads the usage, if it is known.
 fn read_usage(row: &Row<'_>) -> driver::Result<Option<Usage>> {
-    let Some(input) = amount(row, "input")? else { return Ok(None) };
-    let count = |column| amount(row, column).map(Option::unwrap_or_default);
+    read_usage_by(row, |column| row.place_of(column))
+}
+
+fn read_usage_by(
+    row: &Row<'_>,
+    at: impl Fn(&'static str) -> driver::Result<usize>,
+) -> driver::Result<Option<Usage>> {
+    let Some(input) = amount(row, at("input")?)? else { return Ok(None) };
+    let count = |column| amount(row, at(column)?).map(Option::unwrap_or_default);
     Ok(Some(Usage {
         input,
         cached: count("cached")?,
         output: count("output")?,
         reasoning: count("reasoning")?,
-        micro_dollars: amount(row, "micro_dollars")?,
+        micro_dollars: amount(row, at("micro_dollars")?)?,
     }))
 }
 
 pub(super) fn read_entry(row: &Row<'_>) -> driver::Result<LaneEntry> {
-    let ended_at: Option<Time> = row.get("ended_at")?;
-    Ok(LaneEntry {
-        id: row.get("id")?,
-        scope: Scope { project: row.get("project")?, branch: row.get("branch")? },
-        begun: LaneStart {
-            agent: row.get("agent")?,
-            purpose: Purpose {
-                run: row.get("run")?,
-                role: row.get("role")?,
-                phase: row.get("phase")?,
-            },
-            asked_model: row.get("asked_model")?,
-            writes: row.get("writes")?,
-            resumed_from: row.get("resumed_from")?,
-            owner: Owner { pid: row.get("owner_pid")?, mark: row.get("owner_mark")? },
-            kept_in: row.get("kept_in")?,
-            prompt_chars: amount(row, "prompt_chars")?.unwrap_or_default(),
-            prompt_hash: row.get("prompt_hash")?,
-            at: row.get("started_at").map(|Time(at)| at)?,
-        },
-        over: ended_at.map(|Time(at)| read_over(row, at)).transpose()?,
+    read_by(row, |column| row.place_of(column))
+}
+
+/// Every column of a lane.
+const COLUMNS: [&str; 30] = [
+    "id",
+    "project",
+    "branch",
+    "run",
+    "role",
+    "phase",
+    "agent",
+    "asked_model",
+    "writes",
+    "resumed_from",
+    "owner_pid",
+    "owner_mark",
+    "kept_in",
+    "prompt_chars",
+    "prompt_hash",
+    "started_at",
+    "outcome",
+    "end",
+    "why",
+    "failure",
+    "session",
+    "model",
+    "took_ms",
+    "bytes",
+    "input",
+    "cached",
+    "output",
+    "reasoning",
+    "micro_dollars",
+    "ended_at",
+];
+
+/// Reads a lane from a row with these columns. To look each of them up in the row takes as long as the rest
+/// of reading many lanes.
+fn read_listed(row: &Row<'_>) -> driver::Result<LaneEntry> {
+    read_by(row, |column| {
+        let place = COLUMNS.iter().position(|listed| *listed == column);
+        place.ok_or_else(driver::Error::no_row)
     })
 }
 
-fn read_over(row: &Row<'_>, at: Timestamp) -> driver::Result<RecordedEnding> {
-    let kind: Option<String> = row.get("failure")?;
-    let has_outcome = row.get::<_, Option<String>>("outcome")?.is_some();
+fn read_by(
+    row: &Row<'_>,
+    at: impl Fn(&'static str) -> driver::Result<usize>,
+) -> driver::Result<LaneEntry> {
+    let ended_at: Option<Time> = row.get(at("ended_at")?)?;
+    Ok(LaneEntry {
+        id: row.get(at("id")?)?,
+        scope: Scope { project: row.get(at("project")?)?, branch: row.get(at("branch")?)? },
+        begun: LaneStart {
+            agent: row.get(at("agent")?)?,
+            purpose: Purpose {
+                run: row.get(at("run")?)?,
+                role: row.get(at("role")?)?,
+                phase: row.get(at("phase")?)?,
+            },
+            asked_model: row.get(at("asked_model")?)?,
+            writes: row.get(at("writes")?)?,
+            resumed_from: row.get(at("resumed_from")?)?,
+            owner: Owner { pid: row.get(at("owner_pid")?)?, mark: row.get(at("owner_mark")?)? },
+            kept_in: row.get(at("kept_in")?)?,
+            prompt_chars: amount(row, at("prompt_chars")?)?.unwrap_or_default(),
+            prompt_hash: row.get(at("prompt_hash")?)?,
+            at: row.get(at("started_at")?).map(|Time(at)| at)?,
+        },
+        over: ended_at.map(|Time(ended)| read_over(row, &at, ended)).transpose()?,
+    })
+}
+
+fn read_over(
+    row: &Row<'_>,
+    at: impl Fn(&'static str) -> driver::Result<usize>,
+    ended: Timestamp,
+) -> driver::Result<RecordedEnding> {
+    let kind: Option<String> = row.get(at("failure")?)?;
+    let has_outcome = row.get::<_, Option<String>>(at("outcome")?)?.is_some();
     Ok(RecordedEnding {
-        outcome: has_outcome.then(|| one_of(row, "outcome", LaneOutcome::parse)).transpose()?,
-        end: row.get("end")?,
-        why: row.get("why")?,
+        outcome: has_outcome
+            .then(|| one_of_at(row, at("outcome")?, "outcome", LaneOutcome::parse))
+            .transpose()?,
+        end: row.get(at("end")?)?,
+        why: row.get(at("why")?)?,
         // A kind that only a later version knows is left out.
         failure: kind.as_deref().and_then(FailureKind::parse),
-        session: row.get("session")?,
-        model: row.get("model")?,
-        took_ms: amount(row, "took_ms")?,
-        bytes: amount(row, "bytes")?,
-        spent: read_usage(row)?,
-        at,
+        session: row.get(at("session")?)?,
+        model: row.get(at("model")?)?,
+        took_ms: amount(row, at("took_ms")?)?,
+        bytes: amount(row, at("bytes")?)?,
+        spent: read_usage_by(row, &at)?,
+        at: ended,
     })
 }

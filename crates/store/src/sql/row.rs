@@ -1,7 +1,7 @@
 //! Convoke's values in the database's form.
 
 use crate::sql::driver::{
-    self, FromSql, FromSqlError, FromSqlResult, Row, ToSql, ToSqlOutput, ValueRef,
+    self, ColumnIndex, FromSql, FromSqlError, FromSqlResult, Row, ToSql, ToSqlOutput, ValueRef,
 };
 use convoke_domain::scope::AgentName;
 use convoke_domain::task::id::TaskId;
@@ -43,7 +43,7 @@ pub(super) fn stored(amount: impl TryInto<i64>) -> i64 {
 }
 
 /// Reads an amount, if it is known.
-pub(super) fn amount(row: &Row<'_>, column: &str) -> driver::Result<Option<u64>> {
+pub(super) fn amount(row: &Row<'_>, column: impl ColumnIndex) -> driver::Result<Option<u64>> {
     let found: Option<i64> = row.get(column)?;
     Ok(found.map(i64::unsigned_abs))
 }

@@ -89,6 +89,32 @@ pub(super) fn lanes_are_kept(store: &dyn Store) {
     let running = LaneEntry { id: second, scope: elsewhere, begun: plain, over: None };
     assert_eq!(store.lane(second).unwrap(), Some(running));
     assert_eq!(store.lane(99).unwrap(), None);
+    let mut visited = Vec::new();
+    store.each_lane(None, None, &mut |lane| visited.push(lane)).unwrap();
+    assert_eq!(visited, store.lanes(query).unwrap(), "whole lanes");
+}
+
+pub(super) fn every_lane_is_visited_once_in_the_order_of_beginnings(store: &dyn Store) {
+    let elsewhere = Scope::new("other", "main");
+    let begin = |scope: &Scope, second| store.begin_lane(scope, &begun(second)).unwrap();
+    // More than one look holds, of which many begin in the same moment.
+    let mut ours: Vec<_> = (0..2100).map(|lane| (lane / 700, begin(&here(), lane / 700))).collect();
+    ours.push((1, begin(&here(), 1)));
+    let theirs = begin(&elsewhere, 1);
+    ours.sort_unstable();
+    let visited = |project, since| {
+        let mut visited = Vec::new();
+        store.each_lane(project, since, &mut |lane| visited.push(lane.id)).unwrap();
+        visited
+    };
+    let since = |second| -> Vec<i64> {
+        ours.iter().filter(|(at, _)| *at >= second).map(|(_, id)| *id).collect()
+    };
+    assert_eq!(visited(Some("app"), None), since(0));
+    assert_eq!(visited(Some("app"), Some(at(1))), since(1));
+    assert_eq!(visited(Some("app"), Some(at(3))), [0; 0]);
+    assert_eq!(visited(Some("other"), None), [theirs]);
+    assert_eq!(visited(None, Some(at(1))).len(), since(1).len() + 1);
 }
 
 pub(super) fn counters_become_differences(store: &dyn Store) {

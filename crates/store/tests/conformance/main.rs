@@ -66,7 +66,7 @@ use convoke_store::{Store, StoreLocation};
 type Rule = (&'static str, fn(&dyn Store));
 
 /// The rules for every backend.
-const RULES: [Rule; 90] = [
+const RULES: [Rule; 91] = [
     ("a loss belongs to the process that answers it", claims::losses_are_claimed),
     ("a message is given to one session at a time", claims::messages_are_claimed),
     ("a message is kept until a model has it", claims::messages_are_held_until_a_model_has_them),
@@ -83,6 +83,10 @@ const RULES: [Rule; 90] = [
     ("a lane is kept from its beginning to its end", lane::lanes_are_kept),
     ("counters of a session become what each run spent", lane::counters_become_differences),
     ("a lane without an end can be closed, once", lane::lanes_are_closed_once),
+    (
+        "a visit shows every lane once, in the order of beginnings",
+        lane::every_lane_is_visited_once_in_the_order_of_beginnings,
+    ),
     ("a journal only grows, one event after the other", journal::journals_only_grow),
     ("a run is found by its id or its beginning", journal::runs_are_found),
     ("a run ends, and can be taken up again", journal::runs_end),

@@ -16,7 +16,7 @@ use convoke_service::now::{now, stop_design};
 
 use super::{changed, failure};
 use crate::answer::{refusal, shown};
-use crate::dashboard::Dashboard;
+use crate::dashboard::{Dashboard, agents_known};
 use crate::form::Asked;
 use crate::live::{self, LivePage};
 
@@ -39,7 +39,8 @@ async fn show(State(dashboard): State<Arc<Dashboard>>, Asked(fields): Asked) -> 
             dashboard.add_trees(&mut report.lanes);
             let mut frame = dashboard.frame(SECTION, "Now", fields.get("note"));
             frame.live = Some(LIVE_PATH.to_owned());
-            shown(&frame, &now_page(&report, agents.as_deref(), dashboard.access))
+            let agents = agents_known(agents.as_deref());
+            shown(&frame, &now_page(&report, agents, dashboard.access))
         }
         Err(why) => failure(&dashboard, SECTION, &why),
     }

@@ -24,7 +24,7 @@ use convoke_service::failure::{ErrorClass, Failure};
 use convoke_service::now::run_now;
 use convoke_service::run::{
     CompareOutcome, CompareRequest, SinglePassSource, compare as compare_ways, compare_runs,
-    person_ruling, show_run, show_run_at,
+    person_ruling, recent_designs, show_run, show_run_at,
 };
 use convoke_service::session::Session;
 
@@ -36,6 +36,9 @@ use crate::form::{Asked, bad_field};
 use crate::live::{self, LivePage};
 
 const SECTION: Section = Section::Runs;
+
+/// How many designs a run can be put beside by choosing from a list: the last 20, and this one.
+const MOST_OFFERED: usize = 21;
 
 pub(crate) fn routes() -> Router<Arc<Dashboard>> {
     Router::new()
@@ -86,11 +89,12 @@ async fn show(
             let at = at.filter(|at| *at < whole.journal.events).map(|at| at.max(1));
             let then = at.map(|at| show_run_at(session, Some(&run), Some(at))).transpose()?;
             let lanes = if then.is_none() { run_now(session, &run)?.lanes } else { Vec::new() };
-            Ok((whole, then, lanes))
+            let recent = recent_designs(session, MOST_OFFERED)?;
+            Ok((whole, then, lanes, recent))
         })
         .await;
     match read {
-        Ok((whole, then, mut lanes)) => {
+        Ok((whole, then, mut lanes, recent)) => {
             dashboard.add_trees(&mut lanes);
             let report = then.as_ref().unwrap_or(&whole);
             let mut frame = dashboard.frame(SECTION, &report.feature, fields.get("note"));
@@ -100,6 +104,7 @@ async fn show(
                 report,
                 course: &whole.timeline,
                 lanes: &lanes,
+                recent: &recent,
                 access: dashboard.access,
                 csrf: &frame.csrf,
             };
