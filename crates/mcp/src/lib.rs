@@ -8,6 +8,7 @@
 pub mod arguments;
 mod calls;
 pub mod catalog;
+mod greeting;
 mod http;
 mod lines;
 mod observer;
