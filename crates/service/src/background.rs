@@ -66,7 +66,7 @@ pub struct StartedRunReport {
     pub kind: BackgroundKind,
     /// Whether an earlier call with the same key started it.
     pub was_started_before: bool,
-    /// Whether this call had a stopped design go on.
+    /// Whether this call had a stopped design go on, or a run begin again that failed without a lane.
     pub was_resumed: bool,
     /// What it may spend; nothing where it costs nothing.
     pub budget: Option<String>,
@@ -91,7 +91,7 @@ enum StartError {
     #[error("agents in lanes may start no run")]
     InLane,
     #[error("run {0} was not started by the lane around it, which cannot pay for it")]
-    ForeignRun(RunId),
+    ForeignRun(String),
 }
 
 /// Starts a run in a process of its own, and returns without waiting for it.
@@ -115,6 +115,7 @@ pub fn start_run(
         claim
     } else {
         new.set_budget(request.settle_budget(session, &folders)?.as_ref());
+        request.work.check_agents(session)?;
         folders.claim(&new)?
     };
     let (run, was_started_before) = match claim {
@@ -138,8 +139,10 @@ pub fn start_run(
     if !was_started_before || !kept.was_ever_started(session.now()) {
         let words = request.work.words(&session.project, &run, budget.as_ref());
         work::start(session, &kept, &words)?;
-    } else if let Some(repeated) = RepeatedDesign::find(session, kept) {
+    } else if let Some(repeated) = RepeatedDesign::find(session, &kept) {
         was_resumed = repeated.resume(session, || Ok(budget.clone()))?;
+    } else {
+        was_resumed = kept.begin_again(session, &run, &request.work, budget.as_ref())?;
     }
     drop(lock);
     Ok(StartedRunReport {

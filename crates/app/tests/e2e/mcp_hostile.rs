@@ -128,14 +128,15 @@ fn a_key_starts_one_run_from_several_servers_in_parallel() {
 // A model that calls a tool many times in parallel gives its lane's budget away once.
 #[test]
 fn parallel_calls_do_not_give_a_budget_away_twice() {
-    let project = Project::new()
+    let server = Server::start((0..8).map(|_| answered()).collect());
+    let project = with_api(&server)
         .variable("CONVOKE_MCP_IN_LANES", "true")
         .variable("CONVOKE_LANE", "4711 1 tokens=1500 outer run");
     let mut client = McpClient::start(&project);
     let start = |key: usize| {
         call(
             "run_start",
-            &json!({"kind": "lane", "key": format!("k{key}"), "text": "x", "agent": "http:none",
+            &json!({"kind": "lane", "key": format!("k{key}"), "text": "x", "agent": "http:it",
                 "budget": "1k"}),
         )
     };

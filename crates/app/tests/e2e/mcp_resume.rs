@@ -4,14 +4,15 @@ use std::fs;
 use std::path::Path;
 
 use rustix::process::{Signal, kill_process};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::harness::{Project, set_mode};
 use crate::lane::until;
 use crate::mcp_client::{McpClient, text_of};
 use crate::mcp_hostile::{BACKGROUND, call, process_of};
-use crate::mcp_runs::with_a_question;
+use crate::mcp_runs::{answered, lane, with_a_question, with_api};
 use crate::panel::Panel;
+use crate::scripted_server::Server;
 
 /// A client that never answers, and says that it was asked.
 const MUTE: &str = "#!/bin/sh\necho >> \"$HOME/asked\"\nexec sleep 600\n";
@@ -154,4 +155,66 @@ fn the_key_of_a_killed_design_has_it_go_on() {
     let mut lane = McpClient::start(&panel.project);
     let foreign = lane.call_any("run_start", &json!({"kind": "design", "key": run}));
     assert!(text_of(&foreign).contains("was not started by the lane around it"), "{foreign}");
+}
+
+// A key that starts nothing is free for the corrected request.
+#[test]
+fn what_cannot_run_is_refused_and_leaves_its_key_free() {
+    let project = Project::new().on_branch("main").variable("PATH", "/usr/bin:/bin");
+    let mut client = McpClient::start(&project);
+    let lane = |agent: &str| json!({"kind": "lane", "key": "k", "text": "x", "agent": agent, "budget": "1k"});
+    let review = |role: &str, folder: &str| {
+        json!({"kind": "dispatch", "key": "k", "role": role, "folder": folder, "agent": "replay:a",
+            "budget": "1k"})
+    };
+    for (request, says) in [
+        (lane("claude"), "install claude, or put it on the PATH"),
+        (lane("http:none"), "none"),
+        (lane("replay:none.jsonl"), "none.jsonl"),
+        (review("implement/securty-reviewer", "."), "did you mean `security-reviewer`?"),
+        (review("implement/security-reviewer", "nowhere"), "cannot find feature `nowhere`"),
+    ] {
+        let refused = client.call_any("run_start", &request);
+        assert_eq!(refused["isError"], json!(true), "{refused}");
+        assert!(text_of(&refused).contains(says), "{says}: {refused}");
+    }
+    assert!(!project.path(BACKGROUND).join(".keys").exists(), "no key is spent");
+}
+
+// Its process asked no agent: nothing was paid that a second start could pay again.
+#[test]
+fn a_run_that_failed_without_a_lane_begins_again_with_its_key() {
+    let server = Server::start(vec![answered()]);
+    let project = with_api(&server);
+    let config = project.path("../home/.config/convoke/config.toml");
+    let usable = fs::read_to_string(&config).unwrap();
+    let mut client = McpClient::start(&project);
+    // A run that failed so needs another program to go between the server's look and its process: here
+    // its folder is made by hand, from that of another run.
+    let begun = client.call("run_start", &lane("first"))["run"].as_str().unwrap().to_owned();
+    client.wait_for(&begun);
+    let folder = project.path(BACKGROUND).join(&begun);
+    let request = folder.join("request.json");
+    let (kept, failed) = (fs::read_to_string(&request).unwrap(), "20200101-000000-00000");
+    let other = project.path(BACKGROUND).join(failed);
+    fs::create_dir_all(other.join("1")).unwrap();
+    fs::write(other.join("request.json"), kept.replace(&begun, failed)).unwrap();
+    fs::write(other.join("1/process"), "").unwrap();
+    fs::write(other.join("1/exit"), "3").unwrap();
+    let key = serde_json::from_str::<Value>(&kept).unwrap()["key"].as_str().unwrap().to_owned();
+    fs::write(project.path(BACKGROUND).join(".keys").join(key), kept.replace(&begun, failed))
+        .unwrap();
+    let status = client.call("run_status", &json!({"run": failed}));
+    assert_eq!(status["state"], json!("failed"), "{status}");
+    let how = status["how_to_answer"].as_str().unwrap();
+    assert!(how.ends_with("call run_start again with the same key"), "{how}");
+    fs::write(&config, "").unwrap();
+    let refused = client.call_any("run_start", &lane("first"));
+    assert_eq!(refused["isError"], json!(true), "{refused}");
+    fs::write(&config, usable).unwrap();
+    let again = client.call("run_start", &lane("first"));
+    assert_eq!((&again["run"], &again["was_resumed"]), (&json!(failed), &json!(true)), "{again}");
+    client.wait_for(failed);
+    let repeated = client.call("run_start", &lane("first"));
+    assert_eq!(repeated.get("was_resumed"), None, "{repeated}");
 }

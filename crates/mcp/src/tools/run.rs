@@ -29,7 +29,7 @@ pub(super) fn start(desk: &Desk, arguments: &Arguments) -> Result<Reply, Failure
     };
     let started = start_run(&desk.session, &request)?;
     let begun = match &started {
-        started if started.was_resumed => "was stopped, and goes on",
+        started if started.was_resumed => "was started before, and goes on",
         started if started.was_started_before => "was started before",
         _ => "started",
     };

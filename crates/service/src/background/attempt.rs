@@ -129,6 +129,15 @@ impl Attempt {
         matches!(self.state(now), ProcessState::Starting | ProcessState::Running)
     }
 
+    /// Tells whether the process ended without a report.
+    pub(super) fn has_failed(&self, now: Timestamp) -> bool {
+        match self.state(now) {
+            ProcessState::Ended(code) => code != 0 && self.output().is_none(),
+            ProcessState::Lost => true,
+            ProcessState::Starting | ProcessState::Running => false,
+        }
+    }
+
     /// Returns what the process printed: a report as JSON, unless it failed.
     pub(super) fn output(&self) -> Option<String> {
         file::lossy_text(&self.path.join(OUTPUT), MAX_BYTES).filter(|text| !text.is_empty())

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::answer::{ANSWERS, in_own_terminal};
 use super::attempt::{Attempt, ProcessState};
 use super::folder::{FolderError, Folders, KeptRun};
-use super::resumption::Resumption;
+use super::resumption::{Resumption, has_left_traces};
 use super::{BackgroundKind, BackgroundState};
 use crate::design::spent_in_words;
 use crate::failure::{ErrorClass, Failure};
@@ -286,6 +286,11 @@ fn of_process(
     let Workspace { store, .. } = Workspace::open(session, None)?;
     let query = LaneQuery { run: Some(run.as_str()), ..LaneQuery::default() };
     let sum = Sum::of_all(&store.lanes(query).map_err(refused)?);
+    let is_unspent = state == BackgroundState::Failed
+        && kept.request.key.is_some()
+        && !has_left_traces(session, run)?;
+    let again =
+        "it asked no agent: once what it lacked is there, call run_start again with the same key";
     Ok(RunProgressReport {
         run: run.to_string(),
         kind: kept.request.kind,
@@ -297,7 +302,7 @@ fn of_process(
         budget: kept.request.budget.clone(),
         question: None,
         undecided: Vec::new(),
-        how_to_answer: None,
+        how_to_answer: is_unspent.then(|| again.to_owned()),
         artifacts: super::outcome::names(kept.request.kind, attempt.as_ref()),
         messages: said(attempt.as_ref()),
         poll_after_s: state.goes_on().then_some(POLL_AFTER),
@@ -349,7 +354,14 @@ impl RunProgressReport {
             lines.push(format!("recommended: {}", question.recommended));
         }
         lines.extend(self.undecided.iter().map(|matter| format!("undecided: {matter}")));
-        let purpose = if self.state == BackgroundState::Stopped { "to go on" } else { "to answer" };
+        let purpose = match self.state {
+            BackgroundState::Stopped | BackgroundState::Failed => "to go on",
+            BackgroundState::Starting
+            | BackgroundState::Running
+            | BackgroundState::NeedsAnswer
+            | BackgroundState::Ended
+            | BackgroundState::Refused => "to answer",
+        };
         lines.extend(self.how_to_answer.iter().map(|how| format!("{purpose}: {how}")));
         if !self.artifacts.is_empty() {
             lines.push(format!("artifacts: {}", self.artifacts.join(", ")));

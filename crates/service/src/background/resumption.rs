@@ -1,10 +1,11 @@
-//! Going on with a design that was stopped, when a caller repeats its request.
+//! Going on with a run that was stopped or could not begin, when a caller repeats its request.
 //!
 //! A caller names the design by the key of its request, or by the run's id: a design that began at a
 //! terminal has no key, and a model that lost its context may know the id alone.
 
 use convoke_domain::lane::budget::WrittenBudget;
 use convoke_domain::run::{RunId, RunState};
+use convoke_store::lane::LaneQuery;
 
 use super::answer::{ANSWERS, in_own_terminal};
 use super::attempt::Attempt;
@@ -17,6 +18,7 @@ use crate::design::forecast_of_run;
 use crate::failure::{ErrorClass, Failure};
 use crate::run::{DesignProgress, design_progress};
 use crate::session::Session;
+use crate::workspace::{Workspace, refused};
 
 /// Whether and how a design that no process works on goes on when its request is repeated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,16 +82,16 @@ fn given_answer(design: &DesignProgress, attempt: Option<&Attempt>) -> Option<St
 }
 
 /// How a repeated request finds its design.
-pub(super) struct RepeatedDesign {
-    kept: KeptRun,
+pub(super) struct RepeatedDesign<'a> {
+    kept: &'a KeptRun,
     design: DesignProgress,
     resumption: Resumption,
 }
 
-impl RepeatedDesign {
+impl<'a> RepeatedDesign<'a> {
     /// Looks at a design that an earlier call started. Only who starts runs alone may look: of two callers,
     /// the second must see what the first has started.
-    pub(super) fn find(session: &Session, kept: KeptRun) -> Option<Self> {
+    pub(super) fn find(session: &Session, kept: &'a KeptRun) -> Option<Self> {
         let is_design = kept.request.kind == BackgroundKind::Design;
         let attempt = kept.last_attempt();
         if !is_design || attempt.as_ref().is_some_and(|last| last.goes_on(session.now())) {
@@ -114,7 +116,7 @@ impl RepeatedDesign {
         ) {
             return Ok(false);
         }
-        self.refuse_foreign_lane(session)?;
+        self.kept.refuse_foreign_lane(session)?;
         super::refuse_used_up_day(session)?;
         let budget = if self.design.budget.is_some() { None } else { budget()? };
         let attempt = self.kept.last_attempt();
@@ -127,20 +129,52 @@ impl RepeatedDesign {
                 let next = self.kept.next_attempt_with(words.0, ANSWERS, &answer, session)?;
                 work::start_attempt(session, &next)?;
             }
-            None => work::start(session, &self.kept, &words.0)?,
+            None => work::start(session, self.kept, &words.0)?,
         }
         Ok(true)
     }
+}
 
+impl KeptRun {
     /// A lane pays for the runs that it started, and for no other one.
     fn refuse_foreign_lane(&self, session: &Session) -> Result<(), Failure> {
         let Some(around) = session.environment.surrounding_lane() else { return Ok(()) };
-        let payer = self.kept.request.paid_by.as_ref();
+        let payer = self.request.paid_by.as_ref();
         if payer.is_some() && payer == around.run.as_ref() {
             return Ok(());
         }
-        Err(Failure::new(ErrorClass::Refused, StartError::ForeignRun(self.design.run.clone())))
+        let run = self.request.run.clone();
+        Err(Failure::new(ErrorClass::Refused, StartError::ForeignRun(run)))
     }
+
+    /// Begins a run again that failed before it asked an agent, and tells whether it did: nothing was paid,
+    /// so its key is not spent. Only who starts runs alone may call this.
+    pub(super) fn begin_again(
+        &self,
+        session: &Session,
+        run: &RunId,
+        request: &RunWork,
+        budget: Option<&WrittenBudget>,
+    ) -> Result<bool, Failure> {
+        let has_failed = self.last_attempt().is_some_and(|last| last.has_failed(session.now()));
+        // A worker of a fleet may have begun what this machine knows nothing of.
+        if !has_failed || request.is_remote() || has_left_traces(session, run)? {
+            return Ok(false);
+        }
+        self.refuse_foreign_lane(session)?;
+        super::refuse_used_up_day(session)?;
+        request.check_agents(session)?;
+        work::start(session, self, &request.words(&session.project, run, budget))?;
+        Ok(true)
+    }
+}
+
+/// Tells whether a run asked an agent, or left a record of a design.
+pub(super) fn has_left_traces(session: &Session, run: &RunId) -> Result<bool, Failure> {
+    let Workspace { store, scope } = Workspace::open(session, None)?;
+    let query = LaneQuery { run: Some(run.as_str()), last: Some(1), ..LaneQuery::default() };
+    let has_lanes = !store.lanes(query).map_err(refused)?.is_empty();
+    Ok(has_lanes || store.run(&scope.project, run).is_ok_and(|found| found.id == *run))
 }
 
 /// Returns the design of the project whose id is the key of a request.
@@ -164,7 +198,7 @@ impl StartRunRequest {
         let kept = folders.adopt(run, BackgroundKind::Design)?;
         let kept_budget = kept.budget()?.map(|budget| budget.text().to_owned());
         let mut settled = None;
-        let was_resumed = match RepeatedDesign::find(session, kept) {
+        let was_resumed = match RepeatedDesign::find(session, &kept) {
             Some(repeated) => repeated.resume(session, || {
                 settled = self.settle_budget(session, &folders)?;
                 Ok(settled.clone())
