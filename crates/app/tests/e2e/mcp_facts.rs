@@ -197,3 +197,43 @@ fn a_repeated_change_of_a_task_changes_nothing_more() {
     client.call("task_update", &other);
     assert_eq!(verdicts(), 2);
 }
+
+// A token of a remote is in `.git/config`, and what git ignores is often a secret of this machine.
+#[test]
+fn an_agent_gets_no_file_that_git_keeps_to_this_machine() {
+    let project = Project::new()
+        .in_repository("main")
+        .file(".gitignore", "*.env\nprivate/\n")
+        .file("docs/plan.md", "# Plan\n")
+        .file("docs/local.env", "NAME=hidden\n")
+        .file("private/notes.md", "# hidden\n")
+        .file("private/.gitignore", "!*.md\n")
+        .file("scratch.md", "# hidden\n")
+        .file(".git/info/exclude", "/scratch.md\n")
+        .file(".git/config", "[core]\n");
+    std::os::unix::fs::symlink("../.git/config", project.path("docs/link.md")).unwrap();
+    let client = &mut McpClient::start(&project);
+    for (named, why) in [
+        (".git/config", "it is below `.git`"),
+        (".git", "it is below `.git`"),
+        (".git/*", "it is below `.git`"),
+        (".git/none", "it is below `.git`"),
+        ("docs/link.md", "it is below `.git`"),
+        ("docs/local.env", "git ignores it"),
+        ("docs/none.env", "git ignores it"),
+        ("private", "git ignores it"),
+        ("private/notes.md", "git ignores it"),
+        ("private/*.md", "git ignores it"),
+        ("scratch.md", "git ignores it"),
+    ] {
+        let refused = client.call_any("brief", &json!({"documents": ["docs/plan.md", named]}));
+        let text = text_of(&refused);
+        assert!(text.starts_with("error (refused): cannot hand out"), "{named}: {refused}");
+        assert!(text.contains(why) && !text.contains("# Plan"), "{named}: {refused}");
+    }
+    let given =
+        client.call_any("brief", &json!({"documents": ["docs/plan.md", ".gitignore", "*.md"]}));
+    assert!(text_of(&given).contains("# Plan") && !text_of(&given).contains("hidden"), "{given}");
+    // The person gets what they name.
+    assert!(project.stdout(&["brief", "docs/local.env"]).contains("hidden"));
+}

@@ -5,6 +5,7 @@ use convoke_domain::brief::settings::Layer;
 use convoke_domain::token::Budget;
 use convoke_engine::brief::BriefMode;
 use convoke_engine::brief::collect::SecretHandling;
+use convoke_engine::brief::selection::NamedBy;
 use convoke_service::brief::files::{BriefFilesRequest, brief_files};
 use convoke_service::brief::{BriefReport, brief_settings, open_brief};
 use convoke_service::failure::Failure;
@@ -33,6 +34,7 @@ pub(super) fn brief(desk: &Desk, arguments: &Arguments) -> Result<Reply, Failure
         let request = BriefFilesRequest {
             named: named?,
             first: Vec::new(),
+            named_by: NamedBy::Agent,
             policy: None,
             form: BlockForm::Markdown,
             secrets: SecretHandling::LeaveOut,
