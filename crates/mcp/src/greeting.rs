@@ -21,7 +21,7 @@ pub(crate) fn instructions(agent: &AgentName, next: Option<String>) -> String {
     let next = next.unwrap_or_default();
     format!(
         "You are @{agent}{next}. Call `wake` first, and again after you lose context: it returns \
-         your skill, plan, tasks, rules and messages. Where a text names a `convoke task` command, \
-         call `task_update`. Every result ends with a line about unread messages."
+         your skill, plan, tasks, rules and messages. For `convoke task`, `inbox` and `show` in a \
+         text, call `task_update` or `tasks`, `wake` and `run_status`. Every result ends with a line about unread messages."
     )
 }

@@ -19,6 +19,7 @@ mod reply;
 mod resources;
 mod server;
 mod tools;
+mod twins;
 
 pub use self::http::{HttpListen, serve_http};
 pub use self::server::{ClientStreams, Server, serve};

@@ -56,7 +56,7 @@ pub struct RunProgressReport {
     pub undecided: Vec<String>,
     /// How to answer the question, to have a stopped run go on, or to decide what is undecided.
     pub how_to_answer: Option<String>,
-    /// What can be read of it.
+    /// What can be read of it, once it does not go on by itself.
     pub artifacts: Vec<String>,
     /// The last lines that its process said.
     pub messages: Vec<String>,
@@ -247,7 +247,8 @@ fn of_design(
             .map(|matter| format!("{}: {}", matter.id, clipped(&matter.title)))
             .collect(),
         how_to_answer,
-        artifacts: design.artifacts.clone(),
+        // A client looks often, and a run that works makes more of them each time.
+        artifacts: if goes_on { Vec::new() } else { design.artifacts.clone() },
         messages: if is_told { Vec::new() } else { said(attempt) },
         poll_after_s: goes_on.then_some(POLL_AFTER),
     })
@@ -303,7 +304,11 @@ fn of_process(
         question: None,
         undecided: Vec::new(),
         how_to_answer: is_unspent.then(|| again.to_owned()),
-        artifacts: super::outcome::names(kept.request.kind, attempt.as_ref()),
+        artifacts: if state.goes_on() {
+            Vec::new()
+        } else {
+            super::outcome::names(kept.request.kind, attempt.as_ref())
+        },
         messages: said(attempt.as_ref()),
         poll_after_s: state.goes_on().then_some(POLL_AFTER),
     })
