@@ -2,7 +2,7 @@
 //!
 //! Clients up to 2025-11-25 are sent a request of their own. Later ones get a result that asks for input,
 //! and call the tool again with it. A client without a person cancels; then the question stays in
-//! `run_status`, as it does for clients that cannot ask. A person who is slow is asked again.
+//! `run_status`, as it does for clients that cannot ask. Convoke asks a slow person again.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -39,7 +39,7 @@ const MOST_MISSES: u8 = 3;
 pub(crate) struct Declined(Mutex<HashMap<String, u8>>);
 
 impl Declined {
-    /// Tells whether the client is not asked this again.
+    /// Tells whether Convoke asks this no more.
     fn contains(&self, question: &str) -> bool {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.get(question).is_some_and(|misses| *misses >= MOST_MISSES)
@@ -66,12 +66,11 @@ enum FormAnswer {
 }
 
 impl FormAnswer {
-    fn of(result: ElicitResult) -> Self {
-        match result.action {
-            ElicitationAction::Accept => text_of(&result).map_or(Self::Missed, Self::Given),
-            ElicitationAction::Decline | ElicitationAction::Cancel => Self::Refused,
-            _ => Self::Missed,
+    fn of(result: &ElicitResult) -> Self {
+        if result.action != ElicitationAction::Accept {
+            return Self::Refused;
         }
+        text_of(result).map_or(Self::Missed, Self::Given)
     }
 }
 
@@ -107,14 +106,14 @@ pub(crate) async fn ask(
     }
     let answer = if is_stateless(context) {
         match given(request, &mark) {
-            Some(result) => FormAnswer::of(result),
+            Some(result) => FormAnswer::of(&result),
             None => return Asked::Needed(Box::new(needed(&question, mark))),
         }
     } else if left < LEAST {
         return Asked::Nothing;
     } else {
         let shown = context.peer.create_elicitation_with_timeout(form(&question), Some(left));
-        shown.await.map_or(FormAnswer::Missed, FormAnswer::of)
+        shown.await.map_or(FormAnswer::Missed, |result| FormAnswer::of(&result))
     };
     let answer = match answer {
         FormAnswer::Given(answer) => answer,
@@ -207,11 +206,11 @@ mod tests {
     use super::*;
 
     fn answered(result: &Value) -> FormAnswer {
-        FormAnswer::of(serde_json::from_value(result.clone()).unwrap())
+        FormAnswer::of(&serde_json::from_value(result.clone()).unwrap())
     }
 
     #[test]
-    fn only_a_person_who_says_no_is_not_asked_again() {
+    fn only_a_person_who_says_no_ends_the_questions() {
         let said = |answer: Value| json!({"action": "accept", "content": {"answer": answer}});
         assert_eq!(answered(&said(json!("1"))), FormAnswer::Given("1".to_owned()));
         assert_eq!(answered(&said(json!(2))), FormAnswer::Given("2".to_owned()));
@@ -224,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_person_is_asked_three_times() {
+    fn a_slow_person_sees_the_form_three_times() {
         let declined = Declined::default();
         for _ in 0..MOST_MISSES {
             assert!(!declined.contains("run 1d/1"));

@@ -12,7 +12,7 @@ const TWINS: [(&str, &str); 6] = [
 
 /// Names a tool in the place of each quoted command that it does.
 pub(crate) fn with_tools(text: &str) -> String {
-    // Every second part stands between back-ticks.
+    // Every second part has back-ticks around it.
     let parts = text.split('`').enumerate();
     let parts: Vec<_> =
         parts.map(|(at, part)| if at % 2 == 1 { tool(part) } else { part }).collect();

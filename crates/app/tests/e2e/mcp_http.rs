@@ -176,7 +176,7 @@ fn tools_are_called_over_http() {
     let (status, _, body) = server.post(&session, &call);
     let tasks = answer_in(&body, 2)["result"]["structuredContent"]["tasks"].clone();
     assert_eq!((status, &tasks[0]["id"]), (200, &json!(id)), "{body}");
-    // A client that comes later is told what is next by then.
+    // The server names what is next when a client begins.
     project.stdout(&["task", "done", &id]);
     let (_, greeting) = server.begin(&json!({}));
     let told = greeting["result"]["instructions"].as_str().unwrap();

@@ -65,24 +65,6 @@ fn an_installed_server_can_be_taken_out_again() {
     assert_eq!(refused.code, Some(1), "{refused}");
 }
 
-// Without a limit, an agent may spend what it likes; the person who installs the server learns that.
-#[test]
-fn a_server_without_a_limit_on_spending_is_told_of() {
-    let project = Project::new();
-    let note = "note: `mcp.budget` is not set, so an agent may start runs of any budget";
-    let set = "convoke config set --user mcp.budget 500k";
-    for action in ["install", "status"] {
-        let told = project.run(&["mcp", action, "claude"]).stderr;
-        assert!(told.contains(note) && told.contains(set), "{action}: {told}");
-    }
-    project.stdout(&set.split(' ').skip(1).collect::<Vec<_>>());
-    let limited = project.run(&["mcp", "status", "claude"]);
-    assert!(!limited.stderr.contains("mcp.budget"), "{limited}");
-    project.stdout(&["config", "unset", "--user", "mcp.budget"]);
-    let off = project.variable("CONVOKE_MCP_ALLOW", "say").run(&["mcp", "status", "claude"]);
-    assert!(!off.stderr.contains("mcp.budget"), "{off}");
-}
-
 // A server that its client does not start has no tools, and the client may say nothing about it.
 #[test]
 fn the_status_names_what_a_client_still_wants_from_its_user() {

@@ -14,7 +14,7 @@ use crate::mcp_runs::{answered, lane, with_a_question, with_api};
 use crate::panel::Panel;
 use crate::scripted_server::Server;
 
-/// A client that never answers, and says that it was asked.
+/// A client that keeps a line for each request and never answers.
 const MUTE: &str = "#!/bin/sh\necho >> \"$HOME/asked\"\nexec sleep 600\n";
 
 // What a design has paid for is not lost with its process: a client goes on with it, once.

@@ -174,8 +174,8 @@ pub fn run_progress(session: &Session, run: &RunId) -> Result<RunProgressReport,
             if goes_on {
                 design.state = RunState::Running;
             }
-            let has_key = kept.is_some_and(|kept| kept.request.key.is_some());
-            of_design(session, &design, attempt.as_ref(), has_key)
+            let key = kept.as_ref().and_then(|kept| kept.request.key.as_deref());
+            of_design(session, &design, attempt.as_ref(), key)
         }
         // It has not begun yet, or could not.
         (Some(kept), Some(Err(_)) | None) => of_process(session, run, &kept),
@@ -193,7 +193,7 @@ fn of_design(
     session: &Session,
     design: &DesignProgress,
     attempt: Option<&Attempt>,
-    has_key: bool,
+    key: Option<&str>,
 ) -> Result<RunProgressReport, Failure> {
     let goes_on = design.state == RunState::Running;
     let resumption = Resumption::of(design, attempt);
@@ -218,9 +218,9 @@ fn of_design(
     let how_to_answer = match &question {
         _ if goes_on => None,
         Some(_) => Some("run_result with `answer`: an option's number, or words".to_owned()),
-        None => resumption.how(&design.run, has_key).or_else(decide),
+        None => resumption.how(&design.run, key).or_else(decide),
     };
-    let is_told = match state {
+    let is_omitted = match state {
         // What a process said that brought the run to its end is in the run's artifacts.
         BackgroundState::Ended => !attempt.is_some_and(|last| was_refused(session, design, last)),
         // It said the question, which the report has, and how to answer it in a shell.
@@ -249,7 +249,7 @@ fn of_design(
         how_to_answer,
         // A client looks often, and a run that works makes more of them each time.
         artifacts: if goes_on { Vec::new() } else { design.artifacts.clone() },
-        messages: if is_told { Vec::new() } else { said(attempt) },
+        messages: if is_omitted { Vec::new() } else { said(attempt) },
         poll_after_s: goes_on.then_some(POLL_AFTER),
     })
 }

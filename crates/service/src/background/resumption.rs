@@ -55,8 +55,8 @@ impl Resumption {
     }
 
     /// Says how to have the design go on.
-    pub(super) fn how(self, run: &RunId, has_key: bool) -> Option<String> {
-        let key = if has_key { "again with the same key, or with" } else { "with" };
+    pub(super) fn how(self, run: &RunId, key: Option<&str>) -> Option<String> {
+        let key = if key.is_some() { "again with the same key, or with" } else { "with" };
         let again = format!("call run_start {key} kind=design and key={run}, to go on");
         match self {
             Self::Free => Some(again),

@@ -136,7 +136,9 @@ impl RunWork {
         // The run's process works in the project.
         let agent = match agent {
             AgentRef::Replay(path) => AgentRef::Replay(session.project.join(path)),
-            agent => agent.clone(),
+            AgentRef::Client(_) | AgentRef::Acp(_) | AgentRef::Http(_) | AgentRef::Fleet(_) => {
+                agent.clone()
+            }
         };
         check_agent(&agent, Rights::ReadOnly, session)
     }
