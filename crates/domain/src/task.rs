@@ -172,11 +172,12 @@ impl Task {
         self.status == TaskStatus::Pending && !self.waits_for.is_empty()
     }
 
-    /// Returns the remarks with one more, unless it is the last one already.
+    /// Returns the remarks with one more, unless it is among them already: a client may repeat each of
+    /// several calls.
     pub fn notes_with(&self, note: &str) -> String {
         match self.notes.as_deref().unwrap_or_default() {
             "" => note.to_owned(),
-            notes if notes == note || notes.ends_with(&format!("; {note}")) => notes.to_owned(),
+            notes if format!("; {notes}; ").contains(&format!("; {note}; ")) => notes.to_owned(),
             notes => format!("{notes}; {note}"),
         }
     }

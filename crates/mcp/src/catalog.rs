@@ -97,7 +97,7 @@ const TASKS: &[Argument] = &[
 const TASK_UPDATE: &[Argument] = &[
     argument("id", Text, "such as t-3fa9c"),
     argument("action", OneOf(ACTIONS), ""),
-    AS,
+    argument("as", Text, "your agent name; of pass and fail, the role"),
     argument("note", Prose, "one line: the note, or the reason"),
 ];
 

@@ -8,6 +8,7 @@
 pub mod arguments;
 mod calls;
 pub mod catalog;
+mod greeting;
 mod http;
 mod lines;
 mod observer;
@@ -18,6 +19,7 @@ mod reply;
 mod resources;
 mod server;
 mod tools;
+mod twins;
 
 pub use self::http::{HttpListen, serve_http};
 pub use self::server::{ClientStreams, Server, serve};

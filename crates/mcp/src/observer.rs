@@ -4,6 +4,8 @@ use std::sync::{Mutex, PoisonError};
 
 use convoke_service::observer::{Observer, Progress};
 
+use crate::twins::with_tools;
+
 /// The most notes that a result shows.
 const MOST: usize = 5;
 
@@ -24,7 +26,7 @@ impl Notes {
 
 impl Observer for Notes {
     fn observe(&self, _source: Option<&str>, progress: &Progress) {
-        let line = match progress {
+        let line: String = match progress {
             Progress::Message(text) => text.clone(),
             Progress::Remark(text) => format!("note: {text}"),
             Progress::Warning(text) | Progress::TelemetryLost(text) => format!("warning: {text}"),
@@ -35,9 +37,11 @@ impl Observer for Notes {
             | Progress::LaneOver
             | Progress::Waiting(_) => return,
         };
+        let line = with_tools(&line).chars().take(LONGEST).collect();
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
-        if lines.len() < MOST {
-            lines.push(line.chars().take(LONGEST).collect());
+        // A tool that calls two use cases hears the same twice.
+        if lines.len() < MOST && !lines.contains(&line) {
+            lines.push(line);
         }
     }
 }

@@ -2,9 +2,9 @@
 //!
 //! Clients up to 2025-11-25 are sent a request of their own. Later ones get a result that asks for input,
 //! and call the tool again with it. A client without a person cancels; then the question stays in
-//! `run_status`, as it does for clients that cannot ask.
+//! `run_status`, as it does for clients that cannot ask. Convoke asks a slow person again.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -27,24 +27,50 @@ const ANSWER: &str = "answer";
 /// A person needs at least this long.
 const LEAST: Duration = Duration::from_secs(5);
 
-/// The most questions that a server remembers as declined.
+/// The most questions that Convoke remembers of one connection.
 const MOST_DECLINED: usize = 1000;
 
-/// The questions that the person did not want to answer through the client.
+/// How often a form may stay without a usable answer: a client that declares forms and shows none would
+/// otherwise keep every call waiting.
+const MOST_MISSES: u8 = 3;
+
+/// The questions that the person of one connection did not answer in its client.
 #[derive(Debug, Default)]
-pub(crate) struct Declined(Mutex<HashSet<String>>);
+pub(crate) struct Declined(Mutex<HashMap<String, u8>>);
 
 impl Declined {
+    /// Tells whether Convoke asks this no more.
     fn contains(&self, question: &str) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(question)
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.get(question).is_some_and(|misses| *misses >= MOST_MISSES)
     }
 
-    fn add(&self, question: String) {
+    fn add(&self, question: String, misses: u8) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if all.len() >= MOST_DECLINED {
             all.clear();
         }
-        all.insert(question);
+        let before = all.entry(question).or_default();
+        *before = before.saturating_add(misses);
+    }
+}
+
+/// What came of showing a form.
+#[derive(Debug, PartialEq, Eq)]
+enum FormAnswer {
+    Given(String),
+    /// The person, or the client for them, said no.
+    Refused,
+    /// The person was too slow, or the client did not show the form.
+    Missed,
+}
+
+impl FormAnswer {
+    fn of(result: &ElicitResult) -> Self {
+        if result.action != ElicitationAction::Accept {
+            return Self::Refused;
+        }
+        text_of(result).map_or(Self::Missed, Self::Given)
     }
 }
 
@@ -78,20 +104,27 @@ pub(crate) async fn ask(
     if declined.contains(&mark) {
         return Asked::Nothing;
     }
-    let result = if is_stateless(context) {
+    let answer = if is_stateless(context) {
         match given(request, &mark) {
-            Some(result) => Some(result),
+            Some(result) => FormAnswer::of(&result),
             None => return Asked::Needed(Box::new(needed(&question, mark))),
         }
     } else if left < LEAST {
         return Asked::Nothing;
     } else {
-        context.peer.create_elicitation_with_timeout(form(&question), Some(left)).await.ok()
+        let shown = context.peer.create_elicitation_with_timeout(form(&question), Some(left));
+        shown.await.map_or(FormAnswer::Missed, |result| FormAnswer::of(&result))
     };
-    let answer = result.and_then(answer);
-    let Some(answer) = answer else {
-        declined.add(mark);
-        return Asked::Nothing;
+    let answer = match answer {
+        FormAnswer::Given(answer) => answer,
+        FormAnswer::Refused => {
+            declined.add(mark, MOST_MISSES);
+            return Asked::Nothing;
+        }
+        FormAnswer::Missed => {
+            declined.add(mark, 1);
+            return Asked::Nothing;
+        }
     };
     let taken = desk.work(move |desk| run::answer(desk, &run, &answer)).await;
     match taken {
@@ -159,15 +192,46 @@ fn form(question: &RunQuestionReport) -> ElicitRequestParams {
     }
 }
 
-fn answer(result: ElicitResult) -> Option<String> {
-    if result.action != ElicitationAction::Accept {
-        return None;
-    }
-    let content = result.content?;
-    let answer = match content.get(ANSWER)? {
+fn text_of(result: &ElicitResult) -> Option<String> {
+    let answer = match result.content.as_ref()?.get(ANSWER)? {
         Value::String(text) => text.clone(),
         Value::Number(number) => number.to_string(),
         Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => return None,
     };
     Some(answer).filter(|answer| !answer.trim().is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answered(result: &Value) -> FormAnswer {
+        FormAnswer::of(&serde_json::from_value(result.clone()).unwrap())
+    }
+
+    #[test]
+    fn only_a_person_who_says_no_ends_the_questions() {
+        let said = |answer: Value| json!({"action": "accept", "content": {"answer": answer}});
+        assert_eq!(answered(&said(json!("1"))), FormAnswer::Given("1".to_owned()));
+        assert_eq!(answered(&said(json!(2))), FormAnswer::Given("2".to_owned()));
+        for empty in [said(json!(" ")), said(json!(true)), json!({"action": "accept"})] {
+            assert_eq!(answered(&empty), FormAnswer::Missed, "{empty}");
+        }
+        for action in ["decline", "cancel"] {
+            assert_eq!(answered(&json!({"action": action})), FormAnswer::Refused, "{action}");
+        }
+    }
+
+    #[test]
+    fn a_slow_person_sees_the_form_three_times() {
+        let declined = Declined::default();
+        for _ in 0..MOST_MISSES {
+            assert!(!declined.contains("run 1d/1"));
+            declined.add("run 1d/1".to_owned(), 1);
+        }
+        assert!(declined.contains("run 1d/1"));
+        assert!(!declined.contains("run 1d/2"), "another question");
+        declined.add("run 1d/2".to_owned(), MOST_MISSES);
+        assert!(declined.contains("run 1d/2"));
+    }
 }

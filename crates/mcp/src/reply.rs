@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::page::{Page, bytes_of, page, page_within};
+use crate::twins::with_tools;
 
 /// The name of a page among the facts.
 const TEXT: &str = "text";
@@ -82,7 +83,8 @@ impl Reply {
 
     pub(crate) fn failed(failure: &Failure) -> Self {
         let message = limited(&with_causes(&*failure.error));
-        let hints: Vec<_> = failure.hints.iter().map(|hint| limited(hint)).collect();
+        let hints = failure.hints.iter().map(|hint| limited(&with_tools(hint)));
+        let hints: Vec<_> = hints.collect();
         let lines = hints.iter().map(|hint| format!("\nhint: {hint}"));
         let class = class(failure.class);
         let text = format!("error ({class}): {message}{}", lines.collect::<String>());

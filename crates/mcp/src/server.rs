@@ -1,7 +1,7 @@
 //! The server: it takes requests from a client, has tools do them on blocking threads, and answers.
 
 use std::fs::File;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use convoke_domain::run::RunId;
@@ -10,22 +10,24 @@ use convoke_service::failure::{ErrorClass, Failure, did_you_mean};
 use convoke_service::interruption::CallerInterruption;
 use convoke_service::session::Session;
 use convoke_service::settings::mcp::settings;
-use convoke_service::task::{TaskDesk, TaskPlace, task_progress};
 use convoke_service::workspace::acting_agent;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, GetPromptRequestParams,
-    GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
-    ReadResourceResponse, ServerCapabilities, ServerConfig,
+    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, DiscoverResult,
+    GetPromptRequestParams, GetPromptResponse, Implementation, InitializeRequestParams,
+    InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
+    ServerCapabilities, ServerConfig,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler, serve_server};
 use tokio::io::duplex;
-use tokio::time::Instant;
+use tokio::task::spawn_blocking;
+use tokio::time::{Instant, timeout};
 
 use crate::arguments::Arguments;
 use crate::calls::{BLOCKING_THREADS, CallError, CallLimits, bounded};
 use crate::catalog::ToolName;
+use crate::greeting::{IN_LANE, instructions, next_task};
 use crate::question::{self, Asked, Declined};
 use crate::reply::Reply;
 use crate::tools::wake::WakeMemory;
@@ -35,9 +37,8 @@ use crate::{lines, prompts, resources};
 /// How many bytes of a client's lines may wait, in bytes.
 const PIPE: usize = 64 * 1024;
 
-/// What the server says to a client that runs in one of Convoke's own lanes.
-const IN_LANE: &str =
-    "You work in one of Convoke's lanes, which have no access to Convoke's tools.";
+/// How long a client that begins waits for the name of the next task.
+const GREETING: Duration = Duration::from_secs(2);
 
 #[derive(Debug, thiserror::Error)]
 enum ServeError {
@@ -47,16 +48,27 @@ enum ServeError {
     Handshake(String),
 }
 
-/// The server of one client.
+/// The server of one client, or over HTTP of many: each connection has a clone.
 #[derive(Clone)]
 pub struct Server {
     session: Session,
     agent: AgentName,
     tools: Arc<[ToolName]>,
-    instructions: Arc<str>,
+    /// Whether the client runs in a lane that has no access.
+    is_closed: bool,
+    /// What belongs to a connection that began with `initialize`.
+    connection: OnceLock<Connection>,
+    /// What belongs to clients whose requests stand alone, without a connection.
+    shared: Connection,
+    limits: CallLimits,
+}
+
+/// What the server remembers of one client: others neither read on in its wake-ups nor answer for its
+/// person.
+#[derive(Clone, Default)]
+struct Connection {
     memory: Arc<WakeMemory>,
     declined: Arc<Declined>,
-    limits: CallLimits,
 }
 
 /// The two ends of a client: pipes, or sockets, as some clients use them.
@@ -106,7 +118,7 @@ pub(crate) async fn stopped(session: &Session) {
 }
 
 impl Server {
-    /// Settles once what the server says to clients at the beginning.
+    /// Settles once who the client's agent is, and which tools it gets.
     pub fn new(session: &Session) -> Result<Self, Failure> {
         let agent = acting_agent(session)?;
         let project = &session.project;
@@ -119,11 +131,26 @@ impl Server {
             !is_closed && tool.writes().is_none_or(|writing| settings.allows(writing))
         };
         let tools = ToolName::ALL.into_iter().filter(is_offered).collect();
-        let instructions = if is_closed { IN_LANE.to_owned() } else { told(&session, &agent) };
-        let (instructions, memory, declined) =
-            (instructions.into(), Arc::default(), Arc::default());
+        let (connection, shared) = (OnceLock::new(), Connection::default());
         let limits = CallLimits::default();
-        Ok(Self { session, agent, tools, instructions, memory, declined, limits })
+        Ok(Self { session, agent, tools, is_closed, connection, shared, limits })
+    }
+
+    fn connection(&self) -> &Connection {
+        self.connection.get().unwrap_or(&self.shared)
+    }
+
+    /// Adds what the client tells its model at the beginning. It names the next task, which changes while a
+    /// server lives.
+    async fn greeted(&self, info: ServerConfig) -> ServerConfig {
+        if self.is_closed {
+            return info;
+        }
+        let (session, agent) = (self.session.for_call(), self.agent.clone());
+        let next = spawn_blocking(move || next_task(&session, &agent));
+        // A client that begins does not wait for a store that is far away.
+        let next = timeout(GREETING, next).await.ok().and_then(Result::ok).flatten();
+        info.with_instructions(instructions(&self.agent, next))
     }
 
     async fn serve_streams(self, streams: ClientStreams) -> Result<(), Failure> {
@@ -157,7 +184,7 @@ impl Server {
             tool.writes().is_none_or(allows)
         };
         let tools = self.tools.iter().copied().filter(is_allowed).collect();
-        let (agent, memory) = (self.agent.clone(), self.memory.clone());
+        let (agent, memory) = (self.agent.clone(), self.connection().memory.clone());
         Desk::new(session, agent, tools, memory, self.limits.clone())
     }
 
@@ -251,23 +278,8 @@ impl Server {
             return Asked::Nothing;
         }
         let left = latest.saturating_duration_since(Instant::now());
-        question::ask(desk, run, &self.declined, request, context, left).await
+        question::ask(desk, run, &self.connection().declined, request, context, left).await
     }
-}
-
-/// Returns the one paragraph that every client gives its model.
-fn told(session: &Session, agent: &AgentName) -> String {
-    let place = TaskPlace { branch: None, actor: Some(agent.clone()) };
-    let next = TaskDesk::open(session, &place, task_progress).ok().and_then(|tasks| tasks.current);
-    let next = next.map_or_else(String::new, |task| {
-        let title: String = task.title.chars().take(80).collect();
-        format!("; next: {} ({title})", task.id)
-    });
-    format!(
-        "You are @{agent}{next}. Call `wake` first, and again after you lose context: it returns \
-         your skill, plan, tasks, rules and messages. Where a text names a `convoke task` command, \
-         call `task_update`. Every result ends with a line about unread messages."
-    )
 }
 
 /// How long a client may keep a list.
@@ -282,7 +294,29 @@ impl ServerHandler for Server {
             .build();
         ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("convoke", env!("CARGO_PKG_VERSION")))
-            .with_instructions(self.instructions.to_string())
+            .with_instructions(if self.is_closed {
+                IN_LANE.to_owned()
+            } else {
+                instructions(&self.agent, None)
+            })
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        self.connection.get_or_init(Connection::default);
+        context.peer.set_peer_info(request.clone());
+        Ok(self.greeted(self.negotiate_initialize(&request)?).await)
+    }
+
+    async fn discover(
+        &self,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<DiscoverResult, ErrorData> {
+        let versions = self.supported_protocol_versions().into_owned();
+        Ok(DiscoverResult::from_server_info(versions, self.greeted(self.get_info()).await))
     }
 
     async fn list_tools(

@@ -11,6 +11,7 @@ mod folder;
 mod inherited;
 mod outcome;
 mod progress;
+mod resumption;
 mod state;
 mod words;
 mod work;
@@ -26,6 +27,7 @@ pub use self::outcome::{RunOutputReport, run_output};
 pub use self::progress::{
     RunProgressReport, RunQuestionReport, RunSeatReport, RunSpentReport, run_mark, run_progress,
 };
+use self::resumption::{RepeatedDesign, named_design};
 pub use self::state::{BackgroundKind, BackgroundState};
 pub use self::words::{DesignWork, DispatchWork, LaneWork, RunWork};
 pub use self::work::{BackgroundWork, begin_work, leave_session};
@@ -64,6 +66,8 @@ pub struct StartedRunReport {
     pub kind: BackgroundKind,
     /// Whether an earlier call with the same key started it.
     pub was_started_before: bool,
+    /// Whether this call had a stopped design go on, or a run begin again that failed without a lane.
+    pub was_resumed: bool,
     /// What it may spend; nothing where it costs nothing.
     pub budget: Option<String>,
     /// What earlier runs of this kind needed, or why that is unknown; nothing where it costs nothing.
@@ -86,6 +90,8 @@ enum StartError {
     DayUsedUp(String),
     #[error("agents in lanes may start no run")]
     InLane,
+    #[error("run {0} was not started by the lane around it, which cannot pay for it")]
+    ForeignRun(String),
 }
 
 /// Starts a run in a process of its own, and returns without waiting for it.
@@ -97,6 +103,9 @@ pub fn start_run(
     if session.environment.is_in_lane() && !settings(session)?.in_lanes {
         return Err(Failure::new(ErrorClass::Refused, StartError::InLane));
     }
+    if let Some(design) = named_design(session, key) {
+        return request.go_on_with(session, &design);
+    }
     request.work.check(session)?;
     let folders = Folders::of(session)?;
     // Two calls in parallel must neither start a run twice nor give the same budget away twice.
@@ -106,6 +115,7 @@ pub fn start_run(
         claim
     } else {
         new.set_budget(request.settle_budget(session, &folders)?.as_ref());
+        request.work.check_agents(session)?;
         folders.claim(&new)?
     };
     let (run, was_started_before) = match claim {
@@ -124,16 +134,22 @@ pub fn start_run(
     };
     let kept = folders.open(&run)?;
     let budget = kept.budget()?;
+    let mut was_resumed = false;
     // A server that was killed after it chose the id has started nothing.
     if !was_started_before || !kept.was_ever_started(session.now()) {
         let words = request.work.words(&session.project, &run, budget.as_ref());
         work::start(session, &kept, &words)?;
+    } else if let Some(repeated) = RepeatedDesign::find(session, &kept) {
+        was_resumed = repeated.resume(session, || Ok(budget.clone()))?;
+    } else {
+        was_resumed = kept.begin_again(session, &run, &request.work, budget.as_ref())?;
     }
     drop(lock);
     Ok(StartedRunReport {
         run: run.to_string(),
         kind: request.work.kind(),
         was_started_before,
+        was_resumed,
         forecast: request.forecast(session, &run, budget.as_ref())?,
         budget: budget.map(|budget| budget.text().to_owned()),
         poll_after_s: POLL_AFTER,
@@ -149,6 +165,15 @@ fn usable_key(key: &str) -> Result<&str, Failure> {
     }
 }
 
+fn refuse_used_up_day(session: &Session) -> Result<(), Failure> {
+    let today = SpentToday::of(session, &Workspace::open(session, None)?)?;
+    if today.is_used_up {
+        let error = StartError::DayUsedUp(today.budgets.join(", "));
+        return Err(Failure::new(ErrorClass::OverBudget, error));
+    }
+    Ok(())
+}
+
 impl StartRunRequest {
     /// Returns what the run may spend; nothing where it costs nothing.
     fn settle_budget(
@@ -159,11 +184,7 @@ impl StartRunRequest {
         if !self.work.is_paid() {
             return Ok(self.budget.clone());
         }
-        let today = SpentToday::of(session, &Workspace::open(session, None)?)?;
-        if today.is_used_up {
-            let error = StartError::DayUsedUp(today.budgets.join(", "));
-            return Err(Failure::new(ErrorClass::OverBudget, error));
-        }
+        refuse_used_up_day(session)?;
         let budget = settings(session)?.budget(self.budget.clone()).map_err(refused_budget)?;
         folders.within_lane(session, budget).map(Some)
     }

@@ -43,6 +43,7 @@ pub use self::matrix::{
 };
 pub use self::next::{NextRoundReport, NextRoundRequest, next_round};
 pub use self::post::PostName;
+pub(crate) use self::post::check_post;
 pub use self::prompt::{
     ArtifactsReport, DispatchPromptReport, ReferenceReport, artifacts, fresh_prompt,
 };

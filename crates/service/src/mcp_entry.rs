@@ -25,6 +25,7 @@ use crate::hooks::{
 };
 use crate::mcp_listen::McpListenRequest;
 use crate::session::Session;
+use crate::settings::mcp::{WritingTool, settings};
 use crate::settings_file;
 use crate::workspace::{open_store, refused};
 
@@ -213,7 +214,22 @@ pub fn mcp_entry_status(
     let missing = program.filter(|program| !is_there(program, session));
     let missing_program = missing.map(|program| program.display().to_string());
     let approval = if installed { target.approval(session) } else { None };
+    if installed {
+        note_spending(session)?;
+    }
     Ok(McpEntryReport { client: target.client.name(), path, installed, missing_program, approval })
+}
+
+/// Says that the configuration does not limit what agents spend, if it does not.
+fn note_spending(session: &Session) -> Result<(), Failure> {
+    let settings = settings(session)?;
+    if settings.allows(WritingTool::RunStart) && settings.budgets.is_empty() {
+        session.reporter().remark(
+            "`mcp.budget` is not set, so an agent may start runs of any budget that it names; \
+             `convoke config set --user mcp.budget 500k` limits each run",
+        );
+    }
+    Ok(())
 }
 
 /// Returns the entries that clients' settings have at a level. Settings that cannot be read are left out:

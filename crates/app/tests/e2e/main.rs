@@ -92,6 +92,7 @@ mod mcp_facts;
 mod mcp_hostile;
 mod mcp_http;
 mod mcp_install;
+mod mcp_resume;
 mod mcp_runs;
 mod mermaid;
 mod mermaid_parser;

@@ -12,6 +12,8 @@ use serde_json::{Value, json};
 
 use crate::harness::Project;
 use crate::mcp_client::{Lifecycle, McpClient, text_of};
+use crate::mcp_runs::{answered, with_api};
+use crate::scripted_server::Server;
 
 const TOOLS: [&str; 8] =
     ["wake", "brief", "tasks", "task_update", "say", "run_start", "run_status", "run_result"];
@@ -296,13 +298,14 @@ fn lanes_have_no_tools_unless_their_user_says_so() {
 #[test]
 fn a_lane_gives_runs_no_more_than_is_left_of_its_own_budget() {
     let start = |client: &mut McpClient, key: &str, budget: &str| {
-        let agent = "http:none";
+        let agent = "http:it";
         client.call_any(
             "run_start",
             &json!({"kind": "lane", "key": key, "text": "x", "agent": agent, "budget": budget}),
         )
     };
-    let project = Project::new()
+    let server = Server::start((0..8).map(|_| answered()).collect());
+    let project = with_api(&server)
         .variable("CONVOKE_MCP_IN_LANES", "true")
         .variable("CONVOKE_LANE", "4711 1 tokens=1500 outer run");
     let mut client = McpClient::start(&project);

@@ -12,7 +12,7 @@ use crate::dispatch_run::{stream, with_claude};
 use crate::harness::Project;
 use crate::mcp_client::{McpClient, text_of};
 use crate::mcp_runs::{answered, lane, with_a_question, with_api};
-use crate::scripted_server::Server;
+use crate::scripted_server::{Reply, Server};
 
 /// A text with spaces instead of every gap.
 fn plain(text: &str) -> String {
@@ -190,10 +190,70 @@ fn a_repeated_change_of_a_task_changes_nothing_more() {
         assert_eq!(first["notes"], again["notes"], "{action}");
         assert_eq!(verdicts(), recorded, "{action}");
     }
+    client.call("task_update", &json!({"id": id, "action": "note", "note": "begun"}));
     assert_eq!(shown()["notes"], json!("of the user; begun; shipped"));
     // Another reason is another verdict.
     assert_eq!(verdicts(), 1);
     let other = json!({"id": id, "action": "pass", "note": "looked twice", "as": "june"});
     client.call("task_update", &other);
     assert_eq!(verdicts(), 2);
+}
+
+// A token of a remote is in `.git/config`, and what git ignores is often a secret of this machine.
+#[test]
+fn an_agent_gets_no_file_that_git_keeps_to_this_machine() {
+    let project = Project::new()
+        .in_repository("main")
+        .file(".gitignore", "*.env\nprivate/\n")
+        .file("docs/plan.md", "# Plan\n")
+        .file("docs/local.env", "NAME=hidden\n")
+        .file("private/notes.md", "# hidden\n")
+        .file("private/.gitignore", "!*.md\n")
+        .file("scratch.md", "# hidden\n")
+        .file(".git/info/exclude", "/scratch.md\n")
+        .file(".git/config", "[core]\n");
+    std::os::unix::fs::symlink("../.git/config", project.path("docs/link.md")).unwrap();
+    let client = &mut McpClient::start(&project);
+    for (named, why) in [
+        (".git/config", "it is below `.git`"),
+        (".git", "it is below `.git`"),
+        (".git/*", "it is below `.git`"),
+        (".git/none", "it is below `.git`"),
+        ("docs/link.md", "it is below `.git`"),
+        ("docs/local.env", "git ignores it"),
+        ("docs/none.env", "git ignores it"),
+        ("private", "git ignores it"),
+        ("private/notes.md", "git ignores it"),
+        ("private/*.md", "git ignores it"),
+        ("scratch.md", "git ignores it"),
+    ] {
+        let refused = client.call_any("brief", &json!({"documents": ["docs/plan.md", named]}));
+        let text = text_of(&refused);
+        assert!(text.starts_with("error (refused): cannot hand out"), "{named}: {refused}");
+        assert!(text.contains(why) && !text.contains("# Plan"), "{named}: {refused}");
+    }
+    let given =
+        client.call_any("brief", &json!({"documents": ["docs/plan.md", ".gitignore", "*.md"]}));
+    assert!(text_of(&given).contains("# Plan") && !text_of(&given).contains("hidden"), "{given}");
+    // The person gets what they name.
+    assert!(project.stdout(&["brief", "docs/local.env"]).contains("hidden"));
+}
+
+#[test]
+fn a_result_says_each_thing_once_and_names_tools() {
+    let server = Server::start(vec![Reply::Hangs(String::new())]);
+    let project = with_api(&server).on_branch("main");
+    let client = &mut McpClient::start(&project);
+    let woken = text_of(&client.call_any("wake", &json!({"as": "kai"})));
+    assert_eq!(woken.matches("there is no agent `kai`").count(), 1, "{woken}");
+    let none = client.call_any("brief", &json!({"budget": 0}));
+    assert!(text_of(&none).contains("it must be at least 1 token"), "{none}");
+    // A run that works is looked at often, so its status does not list what it made so far.
+    let run = client.call("run_start", &lane("k"))["run"].clone();
+    assert!(server.asked().contains("What is it?"));
+    let works = client.call("run_status", &json!({"run": run}));
+    assert_eq!((&works["state"], works.get("artifacts")), (&json!("running"), None), "{works}");
+    project.stdout(&["lane", "stop", "1"]);
+    let ended = client.wait_for(run.as_str().unwrap());
+    assert!(ended["artifacts"].is_array(), "{ended}");
 }

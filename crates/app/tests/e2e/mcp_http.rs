@@ -176,6 +176,11 @@ fn tools_are_called_over_http() {
     let (status, _, body) = server.post(&session, &call);
     let tasks = answer_in(&body, 2)["result"]["structuredContent"]["tasks"].clone();
     assert_eq!((status, &tasks[0]["id"]), (200, &json!(id)), "{body}");
+    // The server names what is next when a client begins.
+    project.stdout(&["task", "done", &id]);
+    let (_, greeting) = server.begin(&json!({}));
+    let told = greeting["result"]["instructions"].as_str().unwrap();
+    assert!(told.starts_with("You are @") && !told.contains(&id), "{told}");
 }
 
 // The server asks on the connection of the call, and the answer comes on another one.
@@ -187,9 +192,15 @@ fn the_server_asks_the_person_over_http() {
     set_mode(&path, 0o600);
     let arguments = ["--token-file", &path.display().to_string()];
     let server = HttpServer::start(&panel.project, &arguments, 1);
-    let (session, _) = server.begin(&json!({"elicitation": {}}));
     let params = json!({"name": "run_status", "arguments": {"run": run}});
     let call = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params});
+    // A person who says no in one client may say yes in another.
+    let (session, _) = server.begin(&json!({"elicitation": {}}));
+    let cancel = json!({"action": "cancel"});
+    for forms in [1, 0] {
+        assert_eq!(server.call_as_person(&session, &call, &cancel).1, forms);
+    }
+    let (session, _) = server.begin(&json!({"elicitation": {}}));
     let accept = json!({"action": "accept", "content": {"answer": "1"}});
     let (answered, forms) = server.call_as_person(&session, &call, &accept);
     assert_eq!(forms, 1, "{answered}");

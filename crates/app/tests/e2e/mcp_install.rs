@@ -68,7 +68,7 @@ fn an_installed_server_can_be_taken_out_again() {
 // A server that its client does not start has no tools, and the client may say nothing about it.
 #[test]
 fn the_status_names_what_a_client_still_wants_from_its_user() {
-    let project = Project::new().in_repository("main");
+    let project = Project::new().in_repository("main").variable("CONVOKE_MCP_BUDGET", "200k");
     for (client, words) in [
         (
             "claude",

@@ -188,6 +188,24 @@ fn a_budget_is_needed_and_has_a_limit() {
     assert!(!project.path("../home/.local/state/convoke/background").exists());
 }
 
+// Without a limit, an agent may spend what it likes; the person who installs the server learns that.
+#[test]
+fn the_person_learns_that_spending_has_no_limit() {
+    let project = Project::new();
+    let note = "note: `mcp.budget` is not set, so an agent may start runs of any budget";
+    let set = "convoke config set --user mcp.budget 500k";
+    for action in ["install", "status"] {
+        let told = project.run(&["mcp", action, "claude"]).stderr;
+        assert!(told.contains(note) && told.contains(set), "{action}: {told}");
+    }
+    project.stdout(&set.split(' ').skip(1).collect::<Vec<_>>());
+    let limited = project.run(&["mcp", "status", "claude"]);
+    assert!(!limited.stderr.contains("mcp.budget"), "{limited}");
+    project.stdout(&["config", "unset", "--user", "mcp.budget"]);
+    let off = project.variable("CONVOKE_MCP_ALLOW", "say").run(&["mcp", "status", "claude"]);
+    assert!(!off.stderr.contains("mcp.budget"), "{off}");
+}
+
 // A design that no person can answer at a terminal waits, and goes on with the user's answers.
 #[test]
 fn a_question_is_answered_through_the_server() {

@@ -1,6 +1,7 @@
 //! Selects documents by names, folders and patterns.
 
 mod walk;
+mod withheld;
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -10,6 +11,8 @@ use std::path::{Component, Path, PathBuf};
 use ignore::gitignore::Gitignore;
 
 use self::walk::{Matcher, Pattern, Search, Walk, count_ignored};
+use self::withheld::Withholding;
+pub use self::withheld::{NamedBy, WithheldReason};
 use crate::lane::cancel::Cancel;
 
 /// More documents than this are a mistake: no budget holds them.
@@ -26,6 +29,8 @@ pub struct SelectionRequest<'a> {
     pub named: &'a [PathBuf],
     /// Patterns of documents that come before all others, most important first.
     pub first: &'a [String],
+    /// Who names them.
+    pub named_by: NamedBy,
     /// Ends the search of folders.
     pub cancel: Cancel,
 }
@@ -92,6 +97,14 @@ pub enum SelectionError {
         /// [`MOST_DOCUMENTS`].
         ignored: usize,
     },
+    /// An agent names a file that it does not get.
+    #[error("cannot hand out `{}` to an agent: {reason}", path.display())]
+    Withheld {
+        /// The file or folder, below the project.
+        path: PathBuf,
+        /// Why the agent does not get it.
+        reason: WithheldReason,
+    },
     /// A pattern cannot be used.
     #[error("cannot use the pattern `{pattern}`")]
     Pattern {
@@ -116,6 +129,9 @@ pub fn select(
     let (documents, notes) = (Vec::new(), Vec::new());
     let mut selection = Selection { request, documents, taken: HashSet::new(), notes };
     let names: Vec<_> = selection.request.named.iter().collect();
+    // An agent does not even learn what is there.
+    let literal: Vec<_> = names.iter().map(|given| selection.literal(given)).collect();
+    selection.withhold(literal.iter().map(PathBuf::as_path))?;
     let places = names.iter().map(|given| selection.place(given));
     let places = places.collect::<Result<Vec<_>, _>>()?;
     let walks = Walk::all(&places);
@@ -137,6 +153,7 @@ pub fn select(
     }
     let unmatched = unmatched.into_iter().map(|pattern| SelectionNote::NoMatch { pattern });
     selection.notes.extend(unmatched);
+    selection.withhold(selection.documents.iter().map(|document| document.path.as_path()))?;
     selection.put_first()?;
     Ok((selection.documents, selection.notes))
 }
@@ -155,6 +172,32 @@ enum NamedPlace {
 }
 
 impl Selection<'_> {
+    /// Refuses what an agent does not get.
+    fn withhold<'p>(&self, paths: impl Iterator<Item = &'p Path>) -> Result<(), SelectionError> {
+        let project = self.request.project;
+        if self.request.named_by == NamedBy::Person {
+            return Ok(());
+        }
+        let mut withholding = Withholding::of(project);
+        for path in paths {
+            if let Some(reason) = withholding.reason(path) {
+                let path = path.strip_prefix(project).unwrap_or(path).to_owned();
+                return Err(SelectionError::Withheld { path, reason });
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the path that a name begins with, up to its pattern.
+    fn literal(&self, given: &Path) -> PathBuf {
+        let path = cleaned(&self.request.folder.join(given));
+        if fs::symlink_metadata(&path).is_ok() {
+            return path;
+        }
+        let parts: PathBuf = given.components().take_while(|part| !is_pattern(part)).collect();
+        cleaned(&self.request.folder.join(parts))
+    }
+
     /// Tells where to look for what one name selects.
     fn place(&self, given: &Path) -> Result<NamedPlace, SelectionError> {
         let path = cleaned(&self.request.folder.join(given));
@@ -207,9 +250,6 @@ impl Selection<'_> {
 
     /// Searches by a pattern; `None` if the path has no pattern in it.
     fn pattern_search(&self, given: &Path) -> Result<Option<Search>, SelectionError> {
-        let is_pattern = |part: &Component<'_>| {
-            part.as_os_str().to_string_lossy().contains(['*', '?', '[', '{'])
-        };
         let parts: Vec<_> = given.components().collect();
         let Some(literal) = parts.iter().position(is_pattern) else { return Ok(None) };
         let written: PathBuf = parts[..literal].iter().collect();
@@ -272,6 +312,10 @@ impl Selection<'_> {
     }
 }
 
+fn is_pattern(part: &Component<'_>) -> bool {
+    part.as_os_str().to_string_lossy().contains(['*', '?', '[', '{'])
+}
+
 /// Tells whether a `.gitignore` between the project and a file excludes it, the nearest first.
 fn is_ignored(project: &Path, path: &Path) -> bool {
     let folders = path.ancestors().skip(1).take_while(|folder| folder.starts_with(project));
@@ -320,7 +364,14 @@ mod tests {
         cancel: &Cancel,
     ) -> Result<Vec<String>, SelectionError> {
         let cancel = cancel.clone();
-        let request = SelectionRequest { project: folder, folder, named, first: &[], cancel };
+        let request = SelectionRequest {
+            project: folder,
+            folder,
+            named,
+            first: &[],
+            named_by: NamedBy::Person,
+            cancel,
+        };
         select(request).map(|(found, _)| found.into_iter().map(|found| found.shown).collect())
     }
 
@@ -336,6 +387,7 @@ mod tests {
             folder: folder.path(),
             named: &named,
             first: &[],
+            named_by: NamedBy::Person,
             cancel: Cancel::default(),
         };
         let (documents, notes) = (Vec::new(), Vec::new());

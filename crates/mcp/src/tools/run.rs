@@ -28,7 +28,11 @@ pub(super) fn start(desk: &Desk, arguments: &Arguments) -> Result<Reply, Failure
         budget: arguments.parsed("budget", WrittenBudget::parse)?,
     };
     let started = start_run(&desk.session, &request)?;
-    let begun = if started.was_started_before { "was started before" } else { "started" };
+    let begun = match &started {
+        started if started.was_resumed => "was started before, and goes on",
+        started if started.was_started_before => "was started before",
+        _ => "started",
+    };
     let mut lines = vec![format!("{} {}: {begun}", started.kind, started.run)];
     lines.extend(started.budget.as_ref().map(|budget| format!("budget: {budget}")));
     lines.extend(started.forecast.clone());

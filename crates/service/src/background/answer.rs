@@ -18,7 +18,7 @@ use crate::run::{DesignProgress, deciding_command, design_progress};
 use crate::session::Session;
 
 /// The file with the answer, in the folder of the attempt.
-const ANSWERS: &str = "answers";
+pub(super) const ANSWERS: &str = "answers";
 
 /// How often, and in which steps, an answer waits for a process that ends.
 const STEPS: u32 = 100;

@@ -52,6 +52,11 @@ impl Attempt {
         Ok(path)
     }
 
+    /// Returns a file that was put there, if it can be read.
+    pub(super) fn read(&self, name: &str) -> Option<String> {
+        file::text(&self.path.join(name), MAX_BYTES)
+    }
+
     pub(super) fn put_words(&self, words: Vec<String>, now: Timestamp) -> Result<(), Failure> {
         let kept = KeptWords { words, asked_at: now.to_string() };
         self.put(WORDS, &serde_json::to_string(&kept).unwrap_or_default()).map(drop)
@@ -80,6 +85,12 @@ impl Attempt {
 
     pub(super) fn end(&self, code: u8) -> Result<(), Failure> {
         self.put(EXIT, &code.to_string()).map(drop)
+    }
+
+    /// Returns when the process ended; nothing if it works or was killed.
+    pub(super) fn ended_at(&self) -> Option<Timestamp> {
+        let written = fs::metadata(self.path.join(EXIT)).and_then(|exit| exit.modified()).ok()?;
+        written.try_into().ok()
     }
 
     pub(super) fn asked_at(&self) -> Option<Timestamp> {
@@ -116,6 +127,15 @@ impl Attempt {
     /// Tells whether the process works, or is about to.
     pub(super) fn goes_on(&self, now: Timestamp) -> bool {
         matches!(self.state(now), ProcessState::Starting | ProcessState::Running)
+    }
+
+    /// Tells whether the process ended without a report.
+    pub(super) fn has_failed(&self, now: Timestamp) -> bool {
+        match self.state(now) {
+            ProcessState::Ended(code) => code != 0 && self.output().is_none(),
+            ProcessState::Lost => true,
+            ProcessState::Starting | ProcessState::Running => false,
+        }
     }
 
     /// Returns what the process printed: a report as JSON, unless it failed.

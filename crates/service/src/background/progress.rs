@@ -7,9 +7,10 @@ use convoke_domain::run::{RunId, RunState};
 use convoke_store::lane::LaneQuery;
 use serde::Serialize;
 
-use super::answer::in_own_terminal;
+use super::answer::{ANSWERS, in_own_terminal};
 use super::attempt::{Attempt, ProcessState};
 use super::folder::{FolderError, Folders, KeptRun};
+use super::resumption::{Resumption, has_left_traces};
 use super::{BackgroundKind, BackgroundState};
 use crate::design::spent_in_words;
 use crate::failure::{ErrorClass, Failure};
@@ -53,9 +54,9 @@ pub struct RunProgressReport {
     pub question: Option<RunQuestionReport>,
     /// What the panel left to a person: id and title.
     pub undecided: Vec<String>,
-    /// How to answer the question, or to decide what is undecided.
+    /// How to answer the question, to have a stopped run go on, or to decide what is undecided.
     pub how_to_answer: Option<String>,
-    /// What can be read of it.
+    /// What can be read of it, once it does not go on by itself.
     pub artifacts: Vec<String>,
     /// The last lines that its process said.
     pub messages: Vec<String>,
@@ -169,11 +170,12 @@ pub fn run_progress(session: &Session, run: &RunId) -> Result<RunProgressReport,
     let is_design = kept.as_ref().is_none_or(|kept| kept.request.kind == BackgroundKind::Design);
     let design = is_design.then(|| design_progress(session, run));
     match (kept, design) {
-        (_, Some(Ok(mut design))) => {
+        (kept, Some(Ok(mut design))) => {
             if goes_on {
                 design.state = RunState::Running;
             }
-            of_design(session, &design, attempt.as_ref())
+            let key = kept.as_ref().and_then(|kept| kept.request.key.as_deref());
+            of_design(session, &design, attempt.as_ref(), key)
         }
         // It has not begun yet, or could not.
         (Some(kept), Some(Err(_)) | None) => of_process(session, run, &kept),
@@ -191,28 +193,44 @@ fn of_design(
     session: &Session,
     design: &DesignProgress,
     attempt: Option<&Attempt>,
+    key: Option<&str>,
 ) -> Result<RunProgressReport, Failure> {
     let goes_on = design.state == RunState::Running;
+    let resumption = Resumption::of(design, attempt);
+    // A person is not asked again for an answer that a process was given and did not take.
+    let open = design.question.as_ref();
+    let open = open.filter(|_| !goes_on && resumption != Resumption::WithAnswer);
     let state = if goes_on {
         BackgroundState::Running
-    } else if design.question.is_some() {
+    } else if open.is_some() {
         BackgroundState::NeedsAnswer
     } else if design.is_at_its_end {
         BackgroundState::Ended
     } else {
         design.state.into()
     };
-    let question = design.question.as_ref().filter(|_| !goes_on).map(RunQuestionReport::new);
+    let question = open.map(RunQuestionReport::new);
     let undecided = &design.matters.undecided;
-    let how_to_answer = match (&question, undecided.first()) {
-        _ if goes_on || design.is_rehearsal => None,
-        (Some(_), _) => Some("run_result with `answer`: an option's number, or words".to_owned()),
-        (None, Some(first)) => Some(in_own_terminal(&deciding_command(&design.run, &first.id))),
-        (None, None) => None,
+    let decide = || {
+        let first = undecided.first().filter(|_| !design.is_rehearsal)?;
+        Some(in_own_terminal(&deciding_command(&design.run, &first.id)))
     };
-    // What a process said that brought the run to its end is in the run's artifacts.
-    let is_told = state == BackgroundState::Ended
-        && !attempt.is_some_and(|last| was_refused(session, design, last));
+    let how_to_answer = match &question {
+        _ if goes_on => None,
+        Some(_) => Some("run_result with `answer`: an option's number, or words".to_owned()),
+        None => resumption.how(&design.run, key).or_else(decide),
+    };
+    let is_omitted = match state {
+        // What a process said that brought the run to its end is in the run's artifacts.
+        BackgroundState::Ended => !attempt.is_some_and(|last| was_refused(session, design, last)),
+        // It said the question, which the report has, and how to answer it in a shell.
+        BackgroundState::NeedsAnswer => true,
+        BackgroundState::Starting
+        | BackgroundState::Running
+        | BackgroundState::Stopped
+        | BackgroundState::Refused
+        | BackgroundState::Failed => attempt.is_some_and(|last| is_outdated(design, last)),
+    };
     Ok(RunProgressReport {
         run: design.run.to_string(),
         kind: BackgroundKind::Design,
@@ -229,10 +247,16 @@ fn of_design(
             .map(|matter| format!("{}: {}", matter.id, clipped(&matter.title)))
             .collect(),
         how_to_answer,
-        artifacts: design.artifacts.clone(),
-        messages: if is_told { Vec::new() } else { said(attempt) },
+        // A client looks often, and a run that works makes more of them each time.
+        artifacts: if goes_on { Vec::new() } else { design.artifacts.clone() },
+        messages: if is_omitted { Vec::new() } else { said(attempt) },
         poll_after_s: goes_on.then_some(POLL_AFTER),
     })
+}
+
+/// Tells whether another process, such as one at a terminal, went on with a run after an attempt ended.
+fn is_outdated(design: &DesignProgress, attempt: &Attempt) -> bool {
+    attempt.ended_at().is_some_and(|ended| design.last_event_at.is_some_and(|last| last > ended))
 }
 
 /// Tells whether an attempt came after the end of a run and failed, so that the run is as it was.
@@ -263,6 +287,11 @@ fn of_process(
     let Workspace { store, .. } = Workspace::open(session, None)?;
     let query = LaneQuery { run: Some(run.as_str()), ..LaneQuery::default() };
     let sum = Sum::of_all(&store.lanes(query).map_err(refused)?);
+    let is_unspent = state == BackgroundState::Failed
+        && kept.request.key.is_some()
+        && !has_left_traces(session, run)?;
+    let again =
+        "it asked no agent: once what it lacked is there, call run_start again with the same key";
     Ok(RunProgressReport {
         run: run.to_string(),
         kind: kept.request.kind,
@@ -274,8 +303,12 @@ fn of_process(
         budget: kept.request.budget.clone(),
         question: None,
         undecided: Vec::new(),
-        how_to_answer: None,
-        artifacts: super::outcome::names(kept.request.kind, attempt.as_ref()),
+        how_to_answer: is_unspent.then(|| again.to_owned()),
+        artifacts: if state.goes_on() {
+            Vec::new()
+        } else {
+            super::outcome::names(kept.request.kind, attempt.as_ref())
+        },
         messages: said(attempt.as_ref()),
         poll_after_s: state.goes_on().then_some(POLL_AFTER),
     })
@@ -293,7 +326,16 @@ fn seats(session: &Session, run: &RunId) -> Result<Vec<RunSeatReport>, Failure> 
 /// Returns the last lines that a process said.
 fn said(attempt: Option<&Attempt>) -> Vec<String> {
     let all = attempt.map(Attempt::messages).unwrap_or_default();
-    let lines: Vec<_> = all.lines().filter(|line| !line.trim().is_empty()).map(clipped).collect();
+    let given = attempt.and_then(|attempt| attempt.read(ANSWERS));
+    let given = given.as_deref().and_then(|text| Some(text.trim().split_once(": ")?.1));
+    let mut lines: Vec<_> = all.lines().filter(|line| !line.trim().is_empty()).collect();
+    // The process begins with the answer that it was given, whose question is over.
+    let repeats = |line: &str| given.is_some_and(|given| line.ends_with(&format!(": {given}")));
+    if lines.first().is_some_and(|line| repeats(line)) {
+        let is_taken = lines.get(1).is_some_and(|line| line.starts_with("taken: "));
+        lines.drain(..if is_taken { 2 } else { 1 });
+    }
+    let lines: Vec<_> = lines.into_iter().map(clipped).collect();
     lines[lines.len().saturating_sub(LAST_LINES)..].to_vec()
 }
 
@@ -317,7 +359,15 @@ impl RunProgressReport {
             lines.push(format!("recommended: {}", question.recommended));
         }
         lines.extend(self.undecided.iter().map(|matter| format!("undecided: {matter}")));
-        lines.extend(self.how_to_answer.iter().map(|how| format!("to answer: {how}")));
+        let purpose = match self.state {
+            BackgroundState::Stopped | BackgroundState::Failed => "to go on",
+            BackgroundState::Starting
+            | BackgroundState::Running
+            | BackgroundState::NeedsAnswer
+            | BackgroundState::Ended
+            | BackgroundState::Refused => "to answer",
+        };
+        lines.extend(self.how_to_answer.iter().map(|how| format!("{purpose}: {how}")));
         if !self.artifacts.is_empty() {
             lines.push(format!("artifacts: {}", self.artifacts.join(", ")));
         }

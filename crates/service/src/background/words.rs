@@ -6,13 +6,16 @@ use convoke_domain::dispatch::role::RoleName;
 use convoke_domain::lane::budget::WrittenBudget;
 use convoke_domain::run::RunId;
 use convoke_domain::task::id::TaskId;
+use convoke_engine::client::Rights;
 use convoke_engine::file::stays_inside;
 use convoke_engine::lane::agent_ref::AgentRef;
 use jiff::Timestamp;
 
 use super::BackgroundKind;
 use crate::design::MAX_FEATURE;
+use crate::dispatch::{PostName, check_post};
 use crate::failure::{ErrorClass, Failure};
+use crate::lane::check_agent;
 use crate::session::Session;
 
 /// What a background run does. Its agents only read.
@@ -88,13 +91,11 @@ impl RunWork {
     }
 
     /// Tells whether it can cost anything: recorded answers do not.
-    pub(super) const fn is_paid(&self) -> bool {
-        let agent = match self {
-            Self::Design(design) => return !design.rehearse,
-            Self::Dispatch(dispatch) => Some(&dispatch.agent),
-            Self::Lane(lane) => lane.agent.as_ref(),
-        };
-        !matches!(agent, Some(AgentRef::Replay(_)))
+    pub(super) fn is_paid(&self) -> bool {
+        match self {
+            Self::Design(design) => !design.rehearse,
+            Self::Dispatch(_) | Self::Lane(_) => !matches!(self.agent(), Some(AgentRef::Replay(_))),
+        }
     }
 
     /// Refuses what could not begin, or would read outside of the project.
@@ -124,13 +125,44 @@ impl RunWork {
         }
     }
 
-    fn paths(&self) -> impl Iterator<Item = &PathBuf> {
-        let (folder, agent) = match self {
-            Self::Design(design) => (design.folder.as_ref(), None),
-            Self::Dispatch(dispatch) => (dispatch.folder.as_ref(), Some(&dispatch.agent)),
-            Self::Lane(lane) => (None, lane.agent.as_ref()),
+    /// Refuses what would fail before it asked an agent: an unknown role or feature, or an agent that is
+    /// not installed or configured.
+    pub(super) fn check_agents(&self, session: &Session) -> Result<(), Failure> {
+        if let Self::Dispatch(DispatchWork { role, folder, .. }) = self {
+            let (role, feature) = (role.clone(), folder.clone());
+            check_post(session, &PostName { role, feature })?;
+        }
+        let Some(agent) = self.agent() else { return Ok(()) };
+        // The run's process works in the project.
+        let agent = match agent {
+            AgentRef::Replay(path) => AgentRef::Replay(session.project.join(path)),
+            AgentRef::Client(_) | AgentRef::Acp(_) | AgentRef::Http(_) | AgentRef::Fleet(_) => {
+                agent.clone()
+            }
         };
-        let recording = agent.and_then(|agent| match agent {
+        check_agent(&agent, Rights::ReadOnly, session)
+    }
+
+    fn agent(&self) -> Option<&AgentRef> {
+        match self {
+            Self::Design(_) => None,
+            Self::Dispatch(dispatch) => Some(&dispatch.agent),
+            Self::Lane(lane) => lane.agent.as_ref(),
+        }
+    }
+
+    /// Tells whether another machine works on it.
+    pub(super) fn is_remote(&self) -> bool {
+        matches!(self.agent(), Some(AgentRef::Fleet(_)))
+    }
+
+    fn paths(&self) -> impl Iterator<Item = &PathBuf> {
+        let folder = match self {
+            Self::Design(design) => design.folder.as_ref(),
+            Self::Dispatch(dispatch) => dispatch.folder.as_ref(),
+            Self::Lane(_) => None,
+        };
+        let recording = self.agent().and_then(|agent| match agent {
             AgentRef::Replay(path) => Some(path),
             AgentRef::Client(_) | AgentRef::Acp(_) | AgentRef::Http(_) | AgentRef::Fleet(_) => None,
         });

@@ -13,7 +13,7 @@ use convoke_domain::pack::PackPolicy;
 use convoke_engine::brief::collect::{Collected, ReadLimits, SecretHandling, collect};
 use convoke_engine::brief::secrets::SecretRules;
 use convoke_engine::brief::selection::{
-    MOST_DOCUMENTS, SelectionError, SelectionNote, SelectionRequest, select,
+    MOST_DOCUMENTS, NamedBy, SelectionError, SelectionNote, SelectionRequest, select,
 };
 
 pub use self::report::{BriefDocumentReport, BriefFilesReport, BriefSecretReport};
@@ -29,6 +29,8 @@ pub struct BriefFilesRequest {
     pub named: Vec<PathBuf>,
     /// Patterns of documents that come before all others.
     pub first: Vec<String>,
+    /// Who names them: an agent does not get what git keeps to this machine.
+    pub named_by: NamedBy,
     /// Which documents are cut or dropped; the setting for the design folder does not apply here.
     pub policy: Option<PackPolicy>,
     /// How the block is written.
@@ -58,6 +60,7 @@ pub fn brief_files(
         folder: &folder,
         named,
         first,
+        named_by: request.named_by,
         cancel: cancel.clone(),
     };
     let (selected, notes) = select(wanted).map_err(refused)?;
@@ -117,6 +120,10 @@ fn refused(error: SelectionError) -> Failure {
     if matches!(error, SelectionError::Stopped) {
         return Failure::new(ErrorClass::Interrupted, error);
     }
+    if matches!(error, SelectionError::Withheld { .. }) {
+        return Failure::new(ErrorClass::Refused, error)
+            .hint("the user can give you the text, or take the file into the project");
+    }
     let hint = match &error {
         SelectionError::Missing { path, beside } => {
             let folder = path.parent().unwrap_or(Path::new(""));
@@ -134,7 +141,9 @@ fn refused(error: SelectionError) -> Failure {
             files(*ignored)
         )),
         SelectionError::TooMany => Some("name a narrower folder or pattern".to_owned()),
-        SelectionError::Pattern { .. } | SelectionError::Stopped => None,
+        SelectionError::Pattern { .. }
+        | SelectionError::Withheld { .. }
+        | SelectionError::Stopped => None,
     };
     Failure::new(ErrorClass::Usage, error).maybe_hint(hint)
 }

@@ -9,7 +9,7 @@ use convoke_engine::dispatch::feature::{Feature, FeatureNotFound, FeatureNotes};
 use super::DispatchFailure;
 use crate::failure::{ErrorClass, Failure, did_you_mean};
 use crate::session::Session;
-use crate::settings::dispatch::Settings;
+use crate::settings::dispatch::{Settings, settings};
 
 /// A role on a feature, as a caller names them.
 #[derive(Debug, Clone)]
@@ -47,6 +47,11 @@ impl PostName {
         let feature = find_feature(self.feature.as_deref(), session, settings)?;
         Ok(FoundPost { session, settings, role, feature })
     }
+}
+
+/// Refuses a role or a feature that is unknown.
+pub(crate) fn check_post(session: &Session, post: &PostName) -> Result<(), Failure> {
+    post.find(session, &settings(session)?).map(drop)
 }
 
 /// Finds the feature that is named, else takes the whole project.

@@ -7,7 +7,7 @@ use convoke_domain::fan::event::FanSettings;
 use convoke_domain::fan::item::{ItemKey, LONGEST_ITEM, ListedItem, items_of_lines};
 use convoke_domain::fan::template::PromptTemplate;
 use convoke_domain::finding::FileFinding;
-use convoke_engine::brief::selection::{SelectionError, SelectionRequest, select};
+use convoke_engine::brief::selection::{NamedBy, SelectionError, SelectionRequest, select};
 use convoke_engine::fan::fields::{ItemFields, known_names};
 use convoke_engine::file;
 use convoke_engine::skill::hash;
@@ -131,7 +131,14 @@ fn list_files(
 ) -> Result<Vec<ListedItem>, Failure> {
     let (project, folder) = crate::brief::files::places(session);
     let (first, cancel) = (&[], session.cancel());
-    let wanted = SelectionRequest { project: &project, folder: &folder, named, first, cancel };
+    let wanted = SelectionRequest {
+        project: &project,
+        folder: &folder,
+        named,
+        first,
+        named_by: NamedBy::Person,
+        cancel,
+    };
     let (selected, _) = select(wanted).map_err(unselected)?;
     let mut items = Vec::with_capacity(selected.len());
     for (line, document) in (1..).zip(selected) {

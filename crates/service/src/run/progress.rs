@@ -25,12 +25,18 @@ pub(crate) struct DesignProgress {
     pub(crate) is_at_its_end: bool,
     /// When it ended, or was stopped.
     pub(crate) ended_at: Option<Timestamp>,
+    /// When its journal was last written.
+    pub(crate) last_event_at: Option<Timestamp>,
     /// The step that began last.
     pub(crate) step: Option<Step>,
     /// What all lanes so far have spent.
     pub(crate) sum: Sum,
     /// What the run waits for, as far as a person can answer it.
     pub(crate) question: Option<PersonQuestion>,
+    /// Whether it stopped because the working tree was changed.
+    pub(crate) is_tree_changed: bool,
+    /// What to design, as its user wrote it.
+    pub(crate) feature: Option<String>,
     pub(crate) matters: MattersReport,
     /// Whether every answer was recorded, so that no person can decide anything.
     pub(crate) is_rehearsal: bool,
@@ -52,14 +58,21 @@ pub(crate) fn design_progress(session: &Session, run: &RunId) -> Result<DesignPr
         Next::Need(Need::Ask(question)) if is_stopped => Some((**question).clone()),
         Next::Need(_) | Next::End(_) => None,
     };
+    let is_recovery = matches!(known.progress.next, Next::Need(Need::Recover(_)));
     Ok(DesignProgress {
         state,
         ending: known.ending(state),
         is_at_its_end: matches!(known.progress.next, Next::End(_)),
         ended_at: known.run.ended_at,
+        last_event_at: known
+            .events
+            .last()
+            .and_then(|last| Timestamp::from_millisecond(last.at).ok()),
         step: last_step(&known.progress.notices),
         sum: known.sum()?,
         question,
+        is_tree_changed: is_stopped && is_recovery,
+        feature: settings.map(|settings| settings.feature.clone()),
         matters: MattersReport::new(&known.progress),
         is_rehearsal: known.is_rehearsal(),
         artifacts: known.artifacts().into_keys().collect(),

@@ -7,6 +7,7 @@ use convoke_domain::brief::collection::BlockForm;
 use convoke_domain::pack::PackPolicy;
 use convoke_domain::token::{Budget, Tokens};
 use convoke_engine::brief::collect::SecretHandling;
+use convoke_engine::brief::selection::NamedBy;
 use convoke_service::brief::files::{BriefDocumentReport, BriefFilesReport, BriefFilesRequest};
 
 use super::explain::{Row, folded, render, share};
@@ -66,7 +67,8 @@ impl FilesArgs {
         };
         let secrets = if self.no_secrets { SecretHandling::LeaveOut } else { SecretHandling::Warn };
         let (named, first) = (self.files.clone(), self.first.clone());
-        BriefFilesRequest { named, first, policy, form, secrets }
+        let named_by = NamedBy::Person;
+        BriefFilesRequest { named, first, named_by, policy, form, secrets }
     }
 }
 
