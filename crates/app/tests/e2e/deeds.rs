@@ -111,6 +111,22 @@ fn a_dispatched_subagent_is_a_deed() {
     assert!(next.contains("Check whether spec-reviewer has answered about Spec review"), "{next}");
 }
 
+// Only a verdict is by a role: who is sent records nothing.
+#[test]
+fn a_task_shows_who_sent_a_role_and_who_judged() {
+    let project = working();
+    let review = id_of(&project, "Spec review");
+    project.run(&["subagent", "spec-reviewer", "--task", &review, "--as", "june"]);
+    project.stdout(&["task", "fail", &review, "--by", "code-reviewer", "--as", "ana"]);
+    let shown = project.stdout(&["task", "show", &review]);
+    let recorded: Vec<_> = shown.lines().filter(|line| line.contains("Recorded: ")).collect();
+    let wanted = [
+        "  Recorded: spec-reviewer was sent to judge it, recorded by @june",
+        "  Recorded: fail by code-reviewer, recorded by @ana",
+    ];
+    assert_eq!(recorded, wanted, "{shown}");
+}
+
 // W-40: who names a skill, and what a wake-up says without one.
 #[test]
 fn a_skill_is_chosen_by_name_only() {
