@@ -203,6 +203,40 @@ fn a_renamed_branchs_own_rule_is_missed_aloud() {
     assert!(begin(&project, "app", "t").contains("Never push"));
 }
 
+// The branch that is checked out has open tasks of its own, so its wake-up names no other branch.
+#[test]
+fn open_tasks_of_a_renamed_branch_are_missed_aloud() {
+    let project = Project::new();
+    repository(&project, "app", None);
+    done(&project, "app", &["hooks", "install", "claude"]);
+    done(&project, "app", &["task", "add", "Old work", "More of it"]);
+    git(&project, &["-C", "app", "branch", "-m", "trunk"]);
+    let command = "`convoke task move --all --from-branch main`";
+    let told = begin(&project, "app", "alone");
+    assert_eq!(told.matches(command).count(), 1, "the wake-up names it: {told}");
+    done(&project, "app", &["task", "add", "New work"]);
+    let told = begin(&project, "app", "s");
+    let line = format!(
+        "\n> branch main, which is gone, has 2 open tasks; if they are work of this branch, ask the \
+         user, then run {command}\n"
+    );
+    assert!(told.contains("New work") && told.contains(&line), "{told}");
+    // Branches that are there are not gone: with a file of their own, or packed.
+    git(&project, &["-C", "app", "branch", "main"]);
+    assert!(!begin(&project, "app", "t").contains("gone"));
+    git(&project, &["-C", "app", "pack-refs", "--all"]);
+    assert!(!begin(&project, "app", "u").contains("gone"));
+    git(&project, &["-C", "app", "branch", "-D", "main"]);
+    assert!(begin(&project, "app", "v").contains(&line));
+    done(&project, "app", &["task", "move", "--all", "--from-branch", "main"]);
+    let told = begin(&project, "app", "w");
+    assert!(told.contains("Old work") && !told.contains("gone"), "{told}");
+    git(&project, &["-C", "app", "switch", "-q", "--detach"]);
+    done(&project, "app", &["task", "add", "On no branch"]);
+    git(&project, &["-C", "app", "switch", "-q", "trunk"]);
+    assert!(!begin(&project, "app", "x").contains("gone"));
+}
+
 #[test]
 fn a_worktree_has_the_projects_agent() {
     let project = Project::new();
