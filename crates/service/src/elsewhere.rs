@@ -21,7 +21,10 @@ pub(crate) fn facts(session: &Session, workspace: &Workspace) -> Result<Vec<Stri
     let lines = [
         branches(workspace)?,
         rules_of_gone_branches(session, workspace)?,
-        folders::line(session, workspace)?,
+        match folders::line(session, workspace)? {
+            Some(line) => Some(line),
+            None => folders::moved_without_git(session, workspace)?,
+        },
         unproven(session),
     ];
     Ok(lines.into_iter().flatten().collect())

@@ -237,6 +237,31 @@ fn open_tasks_of_a_renamed_branch_are_missed_aloud() {
     assert!(!begin(&project, "app", "x").contains("gone"));
 }
 
+// Without git, nothing proves that a folder is the one that is gone.
+#[test]
+fn a_folder_without_git_names_the_list_where_one_is_gone() {
+    let project = Project::new().file("app/convoke.toml", "").file("new/convoke.toml", "");
+    done(&project, "app", &["task", "add", "Old work"]);
+    let here = |folder: &str| done(&project, folder, &["task", "list"]).stderr;
+    assert_eq!(here("new"), "", "no folder is gone");
+    fs::rename(project.path("app"), project.path("moved")).unwrap();
+    let old = project.path("app").display().to_string();
+    let note = format!(
+        "note: no task is in this folder, and `{old}`, a folder without git that is gone, has 1 open \
+         task; if it was moved here, see `convoke project list`\n"
+    );
+    assert_eq!(here("moved"), note);
+    let listed = done(&project, "moved", &["project", "list"]).stdout;
+    assert!(listed.contains(&old) && listed.contains("gone"), "{listed}");
+    done(&project, "new", &["task", "add", "Other work"]);
+    assert_eq!(here("new"), "", "it has a task of its own");
+    repository(&project, "other", None);
+    assert_eq!(here("other"), "", "a repository is known by its id");
+    done(&project, "moved", &["project", "attach", "app"]);
+    assert_eq!(here("moved"), "");
+    assert!(done(&project, "moved", &["task", "list"]).stdout.contains("Old work"));
+}
+
 #[test]
 fn a_worktree_has_the_projects_agent() {
     let project = Project::new();
