@@ -23,6 +23,7 @@ mod own_lanes;
 mod plugin;
 mod reading;
 pub mod record;
+mod sessions;
 mod user;
 mod verdict;
 
@@ -95,7 +96,7 @@ pub enum Lanes {
 
 /// Runs the clients that are named and can be had, `design` with some of them as its seats,
 /// `lines` for the documents' lines that ask agents, `newcomer` for a first hour with one of them, `own-lanes` for the hooks of clients that Convoke
-/// starts, `acp` (`acp-claude` for one) for the agents of the Agent Client Protocol, `mcp`
+/// starts, `sessions` for those of its user's own sessions, `acp` (`acp-claude` for one) for the agents of the Agent Client Protocol, `mcp`
 /// (`mcp-claude` for one) for clients that call tools over MCP, `mcp-inspector` and `mcp-conformance`
 /// for the protocol's own programs; without a name, all of these except Qwen, which takes minutes.
 pub fn run(names: &[String], lanes: Lanes) -> Result<(), Error> {
@@ -135,6 +136,9 @@ pub fn run(names: &[String], lanes: Lanes) -> Result<(), Error> {
     }
     if lanes == Lanes::Quick && is_named("own-lanes") {
         own_lanes::check(&seats().ok_or("claude and codex cannot be installed here")?, &mut rows)?;
+    }
+    if lanes == Lanes::Quick && is_named("sessions") {
+        sessions::check(&seats().ok_or("claude and codex cannot be installed here")?, &mut rows)?;
     }
     // Qwen takes minutes.
     let is_quick = |name: &str| !name.ends_with("-qwen");
@@ -285,6 +289,7 @@ fn seated(rows: &mut Vec<lanes::Row>) -> Result<(), Error> {
         return wrong.map_or(Ok(()), |wrong| Err(wrong.into()));
     };
     with_rows("own-lanes", rows, |rows| own_lanes::check(&bins, rows))?;
+    with_rows("sessions", rows, |rows| sessions::check(&bins, rows))?;
     with_rows("reading", rows, |rows| reading::check(&bins, rows))?;
     with_rows("verdict", rows, |rows| verdict::check(&bins, rows))?;
     with_rows("lines", rows, |rows| lines::check(&bins, rows))?;

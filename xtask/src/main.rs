@@ -47,7 +47,7 @@ enum Chore {
     Clients {
         /// claude, codex, gemini, opencode, design for a design with the first two, acp or acp-AGENT,
         /// mcp or mcp-CLIENT, mcp-inspector, mcp-conformance; newcomer for a first hour with claude,
-        /// lines for the documents' lines that ask agents, own-lanes for the hooks in lanes; qwen, acp-qwen and mcp-qwen only when they are named
+        /// lines for the documents' lines that ask agents, own-lanes for the hooks in lanes, sessions for those in your own; qwen, acp-qwen and mcp-qwen only when they are named
         names: Vec<String>,
         /// Drive them in lanes and nothing else, also those that take minutes
         #[arg(long)]

@@ -20,6 +20,7 @@ pub mod snapshot;
 pub mod tracked;
 mod watch;
 
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -140,17 +141,28 @@ pub fn is_unborn(checkout: &Checkout) -> bool {
             .contains(&true)
 }
 
-/// Tells whether a branch is known to exist no more; a repository that keeps its branches in another
-/// way says nothing.
-pub fn is_branch_gone(checkout: &Checkout, branch: &str) -> bool {
+/// Returns those branches that are known to exist no more; a repository that keeps its branches in
+/// another way says nothing. The file of all packed branches is read once, and only if it can decide.
+pub fn gone_branches<'a>(checkout: &Checkout, mut branches: Vec<&'a str>) -> Vec<&'a str> {
     let folder = &checkout.common_dir;
-    let packed = file::lossy_text(&folder.join("packed-refs"), MAX_PACKED).unwrap_or_default();
-    let reference = format!(" refs/heads/{branch}");
-    !branch.contains(char::REPLACEMENT_CHARACTER)
-        && !folder.join("reftable").exists()
-        && checkout.branch.as_deref() != Some(branch)
-        && !folder.join("refs/heads").join(branch).exists()
-        && !packed.lines().any(|line| line.ends_with(&reference))
+    branches.retain(|branch| {
+        !branch.contains(char::REPLACEMENT_CHARACTER)
+            && checkout.branch.as_deref() != Some(*branch)
+            && !folder.join("refs/heads").join(branch).exists()
+    });
+    if branches.is_empty() || folder.join("reftable").exists() {
+        return Vec::new();
+    }
+    let packed_refs = folder.join("packed-refs");
+    let packed = match file::lossy_text(&packed_refs, MAX_PACKED) {
+        Some(packed) => packed,
+        None if packed_refs.exists() => return Vec::new(),
+        None => String::new(),
+    };
+    let names = packed.lines().filter_map(|line| line.split_once(" refs/heads/"));
+    let packed: HashSet<&str> = names.map(|(_, name)| name).collect();
+    branches.retain(|branch| !packed.contains(branch));
+    branches
 }
 
 /// Returns the content of `HEAD`, or where it links to, as git once wrote it. A damaged `HEAD` makes no
@@ -254,8 +266,21 @@ mod tests {
         let top = tempfile::tempdir().unwrap();
         write(top.path().join(".git/HEAD"), "ref: refs/heads/main\n");
         let found = checkout(top.path()).unwrap();
-        assert!(is_branch_gone(&found, "feat"));
-        assert!(!is_branch_gone(&found, "feat/\u{fffd}"));
+        assert_eq!(gone_branches(&found, vec!["feat", "feat/\u{fffd}", "main"]), ["feat"]);
+    }
+
+    #[test]
+    fn a_branch_is_there_as_a_file_or_packed() {
+        let top = tempfile::tempdir().unwrap();
+        write(top.path().join(".git/HEAD"), "ref: refs/heads/main\n");
+        write(top.path().join(".git/refs/heads/loose"), "1\n");
+        let packed = "# pack-refs with: peeled\n1 refs/heads/a/packed\n2 refs/tags/gone\n";
+        write(top.path().join(".git/packed-refs"), packed);
+        let found = checkout(top.path()).unwrap();
+        let asked = vec!["loose", "packed", "a/packed", "gone", "main"];
+        assert_eq!(gone_branches(&found, asked), ["packed", "gone"]);
+        fs::create_dir(top.path().join(".git/reftable")).unwrap();
+        assert!(gone_branches(&found, vec!["gone"]).is_empty(), "its tables are not read");
     }
 
     #[test]

@@ -25,7 +25,7 @@ use jiff::Timestamp;
 
 pub use self::input::HookInput;
 use self::provisional::{confirm, hold, is_provisional, settle};
-use self::text::{alone, assembled, text};
+use self::text::{HookText, assembled};
 use self::trace::trace;
 pub use self::trace::trace_of_session;
 use self::unread::announcement;
@@ -239,7 +239,7 @@ fn chosen(
     let mut taken = Vec::new();
     for _ in 0..MOST_ATTEMPTS {
         let assembled = assembled(sources, heard, &taken)?;
-        let made = wording(assembled.as_ref(), heard);
+        let made = wording(&assembled, heard);
         let elsewhere = claim_elsewhere(&made.messages);
         if !elsewhere.is_empty() {
             taken.extend(elsewhere);
@@ -250,7 +250,7 @@ fn chosen(
         let new = NewText { loss, wording: &made, agent, client, is_cleared, is_outdated };
         match sources.store.keep_text(heard.session, new, claimant, heard.now)? {
             TextChoice::Deliver(kept) => {
-                let ours = assembled.filter(|_| kept == made);
+                let ours = assembled.wake_up().filter(|_| kept == made);
                 return Ok(Some(Chosen { kept, ours }));
             }
             TextChoice::Taken(messages) => taken.extend(messages),
@@ -259,10 +259,10 @@ fn chosen(
     Ok(None)
 }
 
-fn wording(assembled: Option<&AssembledWakeUp>, heard: &HookEvent<'_>) -> Wording {
-    let receipt = assembled.map_or_else(MessageReceipt::default, AssembledWakeUp::receipt);
+fn wording(assembled: &HookText, heard: &HookEvent<'_>) -> Wording {
+    let receipt = assembled.receipt();
     Wording {
-        text: assembled.map_or_else(|| alone(heard), |assembled| text(assembled, heard)),
+        text: assembled.delivered(heard),
         messages: receipt.read.to_vec(),
         newest_known: receipt.known,
         record_bytes: heard.transcript.map_or(0, length),

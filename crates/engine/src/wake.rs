@@ -112,6 +112,8 @@ pub struct AssembledWakeUp {
     pub pins: Vec<Pin>,
     /// The other branch that has open tasks, with how many, where this one has none.
     pub other_branch: Option<(String, u32)>,
+    /// How an agent without a task gets one, where there are open ones.
+    pub unassigned: Option<String>,
     /// Whether other branches have unread messages to the agent.
     pub has_mail_elsewhere: bool,
     /// Remarks, by their codes.
@@ -181,6 +183,8 @@ pub fn assemble(
     let other_branch = other_branch(sources, &work, fit)?;
     let pins = sources.store.pins(sources.scope, sources.now)?;
     let elsewhere = elsewhere::lines(sources, call, &work, fit)?;
+    let unassigned = unassigned(sources, call, &work, fit)?;
+    let no_task = other_branch.as_ref().map(|other| other_branch_line(sources, other, fit));
     let wake_up = match extent {
         WakeExtent::Everything => {
             let facts = WakeFacts {
@@ -189,7 +193,7 @@ pub fn assemble(
                 order: call.order,
                 fit,
                 skill: text,
-                no_task: no_task(sources, call, &work, fit, other_branch.as_ref())?,
+                no_task: no_task.or_else(|| unassigned.clone()),
                 elsewhere: elsewhere.clone(),
                 plan_task,
                 outline,
@@ -221,6 +225,7 @@ pub fn assemble(
         newest_known: messages.newest,
         pins,
         other_branch,
+        unassigned,
         has_mail_elsewhere: elsewhere.unread.is_some(),
         diagnostics,
     })
@@ -236,24 +241,6 @@ fn news<'a>(
 ) -> News<'a> {
     let Messages { unread, count, .. } = messages;
     News { reader: &call.agent, place, messages: unread, unread: *count, fit, pins }
-}
-
-/// Returns the lines that replace a missing list of tasks.
-fn no_task(
-    sources: &WakeSources<'_>,
-    call: &WakeCall,
-    work: &Work,
-    fit: WakeFit,
-    other: Option<&(String, u32)>,
-) -> Result<Option<String>, StoreError> {
-    match other {
-        Some(other) => {
-            let mut line = other_branch_line(sources, other);
-            fit.disarm(&mut line);
-            Ok(Some(line))
-        }
-        None => unassigned(sources, call, work, fit),
-    }
 }
 
 /// Returns the branch with the most open tasks, if this one has none.
@@ -272,14 +259,20 @@ fn other_branch(
     Ok(others.max_by_key(|(_, count)| *count))
 }
 
-fn other_branch_line(sources: &WakeSources<'_>, (branch, count): &(String, u32)) -> String {
+fn other_branch_line(
+    sources: &WakeSources<'_>,
+    (branch, count): &(String, u32),
+    fit: WakeFit,
+) -> String {
     let (here, there) = (&sources.scope.branch, shell_word(branch));
     let [here, name] = [here, branch].map(|branch| branch.replace(is_disruptive, " "));
-    format!(
+    let mut line = format!(
         "No task is on branch `{here}`; branch `{name}` has {count} open. See them with \
          `convoke task tree --branch {there}`. If they are the work of this branch, ask the user, \
          then run `convoke task move --all --from-branch {there}`."
-    )
+    );
+    fit.disarm(&mut line);
+    line
 }
 
 /// Returns the lines for an agent without a task, where there are open ones.

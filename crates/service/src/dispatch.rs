@@ -31,6 +31,7 @@ use convoke_engine::dispatch::role_files::RoleFilesError;
 
 pub use self::audit::{AuditReport, PasteReport, audit_prompts};
 pub use self::check::{CheckRequest, JudgementKeeping, check_answer};
+pub use self::deed::PromptHandover;
 pub use self::gate::{
     GateAnswers, GatePromptsReport, GateReport, GateTrial, gate_prompts, judge_gate, try_gate,
 };

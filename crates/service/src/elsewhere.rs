@@ -5,14 +5,14 @@ mod folders;
 use convoke_domain::pin::Pin;
 use convoke_domain::scope::Scope;
 use convoke_domain::text::{counted, shell_word};
-use convoke_engine::git::{checkout, is_branch_gone, unproven_git_folder};
+use convoke_engine::git::{checkout, gone_branches, unproven_git_folder};
 use convoke_store::error::StoreError;
 use convoke_store::project::MOST_COUNTED;
 
 pub(crate) use self::folders::{attach_command, missed_folder};
 use crate::failure::Failure;
 use crate::session::Session;
-use crate::workspace::{Workspace, refused};
+use crate::workspace::{DETACHED, Workspace, refused};
 
 /// Returns at most one line about each: other branches, rules of branches that are gone, other
 /// folders, and a repository that the folder only points to. Each has the command that helps. Nothing
@@ -21,17 +21,22 @@ pub(crate) fn facts(session: &Session, workspace: &Workspace) -> Result<Vec<Stri
     let lines = [
         branches(workspace)?,
         rules_of_gone_branches(session, workspace)?,
-        folders::line(session, workspace)?,
+        match folders::line(session, workspace)? {
+            Some(line) => Some(line),
+            None => folders::moved_without_git(session, workspace)?,
+        },
         unproven(session),
     ];
     Ok(lines.into_iter().flatten().collect())
 }
 
-/// Returns what a hook says: rules of branches that are gone, and a folder that is gone or merged.
+/// Returns what a hook says: what waits on branches that are gone, and in a folder that is gone or
+/// merged.
 pub(crate) fn hook_lines(session: &Session, workspace: &Workspace) -> Result<Vec<String>, Failure> {
     let missed = missed_folder(session, workspace)?.map(|folder| folder.line());
     let rules = rules_of_gone_branches(session, workspace)?;
-    Ok([rules, missed].into_iter().flatten().collect())
+    let tasks = tasks_of_gone_branches(session, workspace)?;
+    Ok([rules, tasks, missed].into_iter().flatten().collect())
 }
 
 /// Names the branch with the most rules of its own among those that exist no more.
@@ -53,18 +58,57 @@ fn rules_of_gone_branches(
         }
     }
     found.retain(|(branch, _)| *branch != scope.branch);
-    if found.is_empty() {
-        return Ok(None);
-    }
-    let Some(checkout) = checkout(&session.project) else { return Ok(None) };
-    let gone = found.into_iter().filter(|(branch, _)| is_branch_gone(&checkout, branch));
-    Ok(gone.max_by_key(|(_, rules)| *rules).map(|(branch, rules)| {
+    let gone = largest_gone(session, &found);
+    Ok(gone.map(|(branch, rules)| {
         let (rules, branch) = (counted(rules, "rule"), shell_word(branch));
         format!(
             "branch {branch}, which is gone, has {rules} of the user; the user brings them here, in \
              a terminal, with `convoke task move --all --from-branch {branch}`"
         )
     }))
+}
+
+/// Names the branch with the most open tasks among those that exist no more, unless the wake-up itself
+/// names it, as it does on a branch without open tasks.
+fn tasks_of_gone_branches(
+    session: &Session,
+    workspace: &Workspace,
+) -> Result<Option<String>, Failure> {
+    let Workspace { store, scope } = workspace;
+    let found = store.open_branches(&scope.project).map_err(refused)?;
+    let is_other = |branch: &str| branch != scope.branch;
+    let others: Vec<_> = found.iter().map(|(branch, tasks)| (branch.as_str(), *tasks)).collect();
+    let has_here = others.iter().any(|(branch, _)| !is_other(branch));
+    let largest = others.iter().max_by_key(|(_, tasks)| *tasks).filter(|_| !has_here).copied();
+    // A checkout that is on no branch has lost none.
+    let others: Vec<_> =
+        others.into_iter().filter(|(branch, _)| is_other(branch) && *branch != DETACHED).collect();
+    let gone = largest_gone(session, &others).filter(|gone| largest != Some(*gone));
+    Ok(gone.map(|(branch, tasks)| {
+        let (tasks, branch) = (open_tasks(tasks), shell_word(branch));
+        format!(
+            "branch {branch}, which is gone, has {tasks}; if they are work of this branch, ask the \
+             user, then run `convoke task move --all --from-branch {branch}`"
+        )
+    }))
+}
+
+/// Returns the branch with the highest count among those that exist no more. Without a candidate, no
+/// file is read: hooks ask at every prompt.
+fn largest_gone<'a, N: Copy + Ord>(
+    session: &Session,
+    found: &[(&'a str, N)],
+) -> Option<(&'a str, N)> {
+    if found.is_empty() {
+        return None;
+    }
+    let checkout = checkout(&session.project)?;
+    let gone = gone_branches(&checkout, found.iter().map(|(branch, _)| *branch).collect());
+    found
+        .iter()
+        .filter(|(branch, _)| gone.contains(branch))
+        .max_by_key(|(_, count)| *count)
+        .copied()
 }
 
 /// Says why the repository that the folder's `.git` names is not used.

@@ -32,7 +32,7 @@ pub(crate) use self::of_hook::hook_location;
 const NO_GIT: &str = "main";
 
 /// The branch of a checkout that is on none. No branch can have this name.
-const DETACHED: &str = "(detached)";
+pub(crate) const DETACHED: &str = "(detached)";
 
 /// Returns the agent of projects with only one.
 pub fn default_agent() -> AgentName {

@@ -19,15 +19,17 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use convoke_domain::dispatch::role::{PromptProfile, RoleName};
+use convoke_domain::task::id::TaskId;
 use convoke_domain::text::{counted, hanging};
 use convoke_service::dispatch::{
-    AnswerCheckReport, DispatchRoleReport, ForgottenRoundsReport, PostName, forget_rounds,
-    remark_words, roles,
+    AnswerCheckReport, DispatchRoleReport, ForgottenRoundsReport, PostName, PromptHandover,
+    forget_rounds, remark_words, roles,
 };
 use convoke_service::failure::{ErrorClass, Failure};
 use convoke_service::given_text::read_text;
 
 use crate::app::{App, Format, Verbosity};
+use crate::cli::lane::PinArgs;
 use crate::exit::Exit;
 use crate::input;
 use crate::output::Output;
@@ -98,6 +100,17 @@ struct MaybeFeature {
     feature: Option<PathBuf>,
 }
 
+/// What goes with a prompt that the user gives to an agent by hand.
+#[derive(Debug, Clone, clap::Args)]
+struct HandoverArgs {
+    #[command(flatten)]
+    rules: PinArgs,
+
+    /// The stored task that the role is sent to; Convoke records the dispatch with it
+    #[arg(long, value_name = "ID", value_parser = TaskId::parse)]
+    stored_task: Option<TaskId>,
+}
+
 #[derive(Debug, thiserror::Error)]
 enum NoText {
     #[error("cannot read stdin: it is not text, or longer than {MAX_BYTES} bytes")]
@@ -137,6 +150,12 @@ impl MaybeFeature {
             }
         }
         Ok(Exit::Done)
+    }
+}
+
+impl HandoverArgs {
+    fn terms(&self) -> PromptHandover {
+        PromptHandover { rules: self.rules.rules(), stored_task: self.stored_task.clone() }
     }
 }
 

@@ -5,7 +5,7 @@ use std::fs;
 use insta::assert_snapshot;
 use serde_json::Value;
 
-use crate::dispatch::APPROVED;
+use crate::dispatch::{self, APPROVED, FEATURE};
 use crate::dispatch_rounds::repository;
 use crate::dispatch_run::{UNCLEAR, run, say_in_turn, stream, with_claude};
 use crate::harness::Project;
@@ -109,6 +109,22 @@ fn a_dispatched_subagent_is_a_deed() {
     let next = next_action(&project);
     assert!(next.contains("Recorded: spec-reviewer was sent to it."), "{next}");
     assert!(next.contains("Check whether spec-reviewer has answered about Spec review"), "{next}");
+}
+
+// Only a verdict is by a role: who is sent records nothing.
+#[test]
+fn a_task_shows_who_sent_a_role_and_who_judged() {
+    let project = working();
+    let review = id_of(&project, "Spec review");
+    project.run(&["subagent", "spec-reviewer", "--task", &review, "--as", "june"]);
+    project.stdout(&["task", "fail", &review, "--by", "code-reviewer", "--as", "ana"]);
+    let shown = project.stdout(&["task", "show", &review]);
+    let recorded: Vec<_> = shown.lines().filter(|line| line.contains("Recorded: ")).collect();
+    let wanted = [
+        "  Recorded: spec-reviewer was sent to judge it, recorded by @june",
+        "  Recorded: fail by code-reviewer, recorded by @ana",
+    ];
+    assert_eq!(recorded, wanted, "{shown}");
 }
 
 // W-40: who names a skill, and what a wake-up says without one.
@@ -271,11 +287,15 @@ fn a_verdict_that_no_task_has_is_announced() {
     let task = project.stdout(&["task", "add", "Task 1: Build it"]);
     let passed = run(&project, &[]);
     assert!(passed.stderr.contains(&format!("{note}{}", command("pass"))), "{passed}");
+    project.stdout(&["task", "start", &task]);
     let issues = "false, \"issues\": [{\"severity\": \"error\", \"description\": \"No limit\"}]";
     let failed = APPROVED.replace("true, \"issues\": []", issues);
     fs::write(project.path("../stream"), stream(&project, "design.md", &failed)).unwrap();
     let failed = run(&project, &[]);
     assert!(failed.stderr.contains(&format!("{note}{}", command("fail"))), "{failed}");
+    // The task in progress is not taken for the one that was reviewed.
+    assert!(failed.stderr.contains("and `--task ID` records the next one"), "{failed}");
+    assert!(!project.stdout(&["task", "show", &task]).contains("Recorded"), "{failed}");
     project.stdout(&["task", "pass", &task, "--by", "implement/security-reviewer"]);
     say_in_turn(&project, UNCLEAR, UNCLEAR);
     let unclear = run(&project, &[]);
@@ -283,4 +303,34 @@ fn a_verdict_that_no_task_has_is_announced() {
     fs::write(project.path("../stream"), stream(&project, "design.md", APPROVED)).unwrap();
     let recorded = run(&project, &["--task", &task]);
     assert!(!recorded.stderr.contains(note), "{recorded}");
+}
+
+// A prompt that is given to an agent by hand belongs to a stored task if the caller names it.
+#[test]
+fn a_printed_prompt_is_recorded_with_the_task_that_it_names() {
+    let project = dispatch::project();
+    let task = project.stdout(&["task", "add", "Build it"]);
+    project.stdout(&["task", "start", &task]);
+    let reviewer = ["implement/security-reviewer", "--feature", FEATURE];
+    let prompt = [&["dispatch", "prompt"][..], &reviewer].concat();
+    let next = [&["dispatch", "next"][..], &reviewer].concat();
+    let work = ["dispatch", "task", "1", "--feature", FEATURE];
+    let recorded = || {
+        let shown = project.stdout(&["task", "show", &task]);
+        shown.lines().filter(|line| line.contains("Recorded: ")).map(str::to_owned).collect()
+    };
+    project.stdout(&prompt);
+    project.stdout(&next);
+    assert_eq!(recorded(), [""; 0], "no task is guessed");
+    let sent = |kind: &str| format!("was sent to {kind} it, recorded by @");
+    for (words, kind) in [(&prompt[..], "judge"), (&next[..], "judge"), (&work[..], "work on")] {
+        let before: Vec<String> = recorded();
+        let unknown = project.run(&[words, &["--stored-task", "t-00000"]].concat());
+        assert_eq!((unknown.code, unknown.stdout.as_str()), (Some(1), ""), "{unknown}");
+        assert_eq!(recorded(), before, "{words:?}");
+        project.stdout(&[words, &["--stored-task", &task]].concat());
+        let after = recorded();
+        assert_eq!(after.len(), before.len() + 1, "{words:?}: {after:?}");
+        assert!(after.last().unwrap().contains(&sent(kind)), "{words:?}: {after:?}");
+    }
 }

@@ -69,6 +69,41 @@ fn an_unusable_variable_leaves_a_session_its_agent() {
     assert!(doctor.contains("a session that begins now receives one"), "{doctor}");
 }
 
+// A hook tells an agent that has nothing else to remember how it gets a task: once after each loss of
+// memory.
+#[test]
+fn a_hook_tells_an_agent_without_a_task_how_to_get_one() {
+    let project = Project::new().in_repository("main");
+    project.stdout(&["hooks", "install", "claude", "--as", "june", "--entries", "1"]);
+    let project = project.variable("CONVOKE_AGENT", "bob");
+    assert_eq!(start(&project, "early", "startup"), "", "there is no task");
+    let task = project.stdout(&["task", "add", "Write the parser", "--as", "ana"]);
+    let line = "[convoke] You are @bob. No task is assigned to you. `convoke task next --as bob` \
+                shows the next one that you may start; `convoke task start --as bob` starts it.\n";
+    for cause in ["startup", "compact", "clear"] {
+        let told = start(&project, "s", cause);
+        assert_eq!(told.lines().nth(1).map(|told| format!("{told}\n")).as_deref(), Some(line));
+        assert_eq!(told.lines().count(), 3, "beside the marks: {told}");
+        let prompt = hook(&project, "claude", "UserPromptSubmit", "s", "", ["1", "1"]);
+        assert_eq!(context(&prompt, "UserPromptSubmit"), None, "{cause}: it is not repeated");
+    }
+    let status = project.run(&["hooks", "status", "claude"]);
+    assert!(!status.stdout.contains("not delivered"), "{status}");
+    // A remark comes after it.
+    let odd = project.file("convoke.local.toml", "[wake]\nagent = 'june'\nclock = 5\n");
+    let told = start(&odd, "odd", "startup");
+    assert!(told.contains(line) && told.contains("unusable settings"), "{told}");
+    // One that has a task gets a wake-up, and a lane nothing.
+    odd.stdout(&["task", "start", &task]);
+    let told = start(&odd, "held", "startup");
+    assert!(told.contains("## Your Current Task\n") && !told.contains("No task is"), "{told}");
+    odd.stdout(&["task", "skip", &task]);
+    odd.stdout(&["task", "add", "Another one"]);
+    assert!(start(&odd, "idle", "startup").contains(line));
+    let lane = odd.variable("CONVOKE_LANE", "1");
+    assert_eq!(start(&lane, "lane", "startup"), "");
+}
+
 #[test]
 fn blanks_around_the_variables_name_do_not_count() {
     let mut project = project();

@@ -64,7 +64,8 @@ impl WakeLimits {
         }
     }
 
-    pub(super) fn holds(self, text: &str, tokenizer: &dyn Tokenizer) -> bool {
+    /// Tells whether a text fits.
+    pub fn holds(self, text: &str, tokenizer: &dyn Tokenizer) -> bool {
         self.most_bytes.is_none_or(|most| text.len() <= most)
             && tokenizer.count(Text::new(text)) <= self.budget.tokens()
     }

@@ -6,6 +6,7 @@ use convoke_domain::token::{Budget, Estimate, Tokenizer};
 use convoke_domain::wake::fit::{ShorteningStep, WakeLimits};
 use convoke_domain::wake::{SectionOrder, WakeExtent};
 use convoke_store::error::StoreError;
+use convoke_store::message::MessageReceipt;
 
 use super::{HookEvent, HookRemark, most_bytes};
 use crate::wake::{AssembledWakeUp, WakeCall, WakeSources, assemble};
@@ -13,13 +14,22 @@ use crate::wake::{AssembledWakeUp, WakeCall, WakeSources, assemble};
 /// A hook has room for a line that says how many rules there are, even beside the longest marks.
 const LEAST_TOKENS: u64 = 15;
 
-/// Assembles the wake-up to fit the client, or nothing if there is nothing to be reminded of. Messages
-/// that another session was given are only counted.
+/// The text for a session that lost its memory.
+pub(super) enum HookText {
+    /// Where its agent was.
+    WakeUp(Box<AssembledWakeUp>),
+    /// How an agent gets a task, as it has nothing to be reminded of.
+    Unassigned(String),
+    /// Nothing, or a remark.
+    Nothing,
+}
+
+/// Assembles what fits the client. Messages that another session was given are only counted.
 pub(super) fn assembled(
     sources: &WakeSources<'_>,
     heard: &HookEvent<'_>,
     taken: &[i64],
-) -> Result<Option<AssembledWakeUp>, StoreError> {
+) -> Result<HookText, StoreError> {
     let call = WakeCall {
         agent: heard.agent.agent.clone(),
         profile: heard.profile,
@@ -38,7 +48,14 @@ pub(super) fn assembled(
             assembled = minimal;
         }
     }
-    Ok((!assembled.is_empty()).then_some(assembled))
+    if !assembled.is_empty() {
+        return Ok(HookText::WakeUp(Box::new(assembled)));
+    }
+    let line =
+        assembled.unassigned.map(|how| format!("[convoke] You are @{}. {how}\n", call.agent));
+    let rest = ending(heard, Shortened::No);
+    let line = line.filter(|line| room_beside(&rest, heard).holds(line, &Estimate));
+    Ok(line.map_or(HookText::Nothing, |line| HookText::Unassigned(line + &rest)))
 }
 
 /// Returns the room for a wake-up beside the marks of all parts and the ending.
@@ -57,9 +74,36 @@ fn room_beside(ending: &str, heard: &HookEvent<'_>) -> WakeLimits {
     }
 }
 
+impl HookText {
+    /// Returns the text as it is delivered.
+    pub(super) fn delivered(&self, heard: &HookEvent<'_>) -> String {
+        match self {
+            Self::WakeUp(assembled) => text(assembled, heard),
+            Self::Unassigned(text) => text.clone(),
+            Self::Nothing => alone(heard),
+        }
+    }
+
+    /// Returns the wake-up, if it is one.
+    pub(super) fn wake_up(self) -> Option<AssembledWakeUp> {
+        match self {
+            Self::WakeUp(assembled) => Some(*assembled),
+            Self::Unassigned(_) | Self::Nothing => None,
+        }
+    }
+
+    /// Returns which messages the agent has of it.
+    pub(super) fn receipt(&self) -> MessageReceipt<'_> {
+        match self {
+            Self::WakeUp(assembled) => assembled.receipt(),
+            Self::Unassigned(_) | Self::Nothing => MessageReceipt::default(),
+        }
+    }
+}
+
 /// Adds at the end how to get the whole text when this one was shortened: the user's rules come
 /// first.
-pub(super) fn text(assembled: &AssembledWakeUp, heard: &HookEvent<'_>) -> String {
+fn text(assembled: &AssembledWakeUp, heard: &HookEvent<'_>) -> String {
     let text = assembled.wake_up.text.trim_start_matches('\n');
     let steps = &assembled.wake_up.steps;
     let is_named = steps.is_empty() || steps.contains(&ShorteningStep::Minimal);
@@ -68,7 +112,7 @@ pub(super) fn text(assembled: &AssembledWakeUp, heard: &HookEvent<'_>) -> String
 }
 
 /// Returns the text where there is no wake-up.
-pub(super) fn alone(heard: &HookEvent<'_>) -> String {
+fn alone(heard: &HookEvent<'_>) -> String {
     match heard.remark {
         Some(remark @ HookRemark::Alone(_)) => remark.line(),
         Some(HookRemark::Beside(_)) | None => String::new(),

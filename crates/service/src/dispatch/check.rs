@@ -92,7 +92,7 @@ pub fn check_answer(
             &format!("check, round {}", request.iteration),
             &reporter,
         );
-        dispatched.note_unrecorded(&judged, &reporter);
+        dispatched.note_unrecorded(&judged, "--stored-task", &reporter);
     }
     Ok(judged.report)
 }

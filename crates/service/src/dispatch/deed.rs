@@ -79,9 +79,10 @@ impl Dispatched<'_> {
         }
     }
 
-    /// Says that no task has the verdict of this answer, and how to record it: wake-ups go by
-    /// recorded verdicts alone. Without an open task there is nothing to record it with.
-    pub(super) fn note_unrecorded(&self, judged: &Judged, reporter: &Reporter) {
+    /// Says that no task has the verdict of this answer, which command records it, and which flag
+    /// records the next one: wake-ups go by recorded verdicts alone. Without an open task there is
+    /// nothing to record it with, and no task is guessed.
+    pub(super) fn note_unrecorded(&self, judged: &Judged, flag: &str, reporter: &Reporter) {
         let command = match verdict(judged) {
             Some((DeedKind::Pass, _)) => "convoke task pass ID",
             Some((DeedKind::Fail, _)) => "convoke task fail ID",
@@ -89,7 +90,8 @@ impl Dispatched<'_> {
         };
         if self.task.is_none() && has_open_tasks(self.workspace) {
             reporter.remark(format!(
-                "no task records this verdict; `{command} --by {}` records it",
+                "no task records this verdict; `{command} --by {}` records it, and `{flag} ID` \
+                 records the next one as it comes",
                 self.role
             ));
         }
@@ -120,28 +122,45 @@ impl Dispatched<'_> {
     }
 }
 
+/// What goes with a prompt that the user gives to an agent by hand.
+#[derive(Debug, Clone)]
+pub struct PromptHandover {
+    /// Whether the user's rules go before the prompt.
+    pub rules: PinnedRules,
+    /// The stored task that the role is sent to.
+    pub stored_task: Option<TaskId>,
+}
+
 /// A prompt that the user gives to an agent by hand.
 pub(super) struct PrintedPrompt<'a> {
     pub(super) session: &'a Session,
     pub(super) role: &'a RoleName,
     pub(super) kind: DeedKind,
-    pub(super) rules: PinnedRules,
+    pub(super) handover: &'a PromptHandover,
 }
 
 impl PrintedPrompt<'_> {
     /// Records that the role was sent, and returns the prompt as it is printed. The prompt itself
-    /// needs no store; without one, it warns the user of what is missing.
-    pub(super) fn finish(&self, prompt: &str) -> String {
-        let PrintedPrompt { session, role, kind, rules } = *self;
-        let reporter = session.reporter();
-        let workspace = Workspace::open(session, None);
-        match &workspace {
-            Ok(workspace) => {
-                Dispatched { session, workspace, role, task: None }.record_start(kind, &reporter);
+    /// needs no store; without one, it warns the user of what is missing. A task that is named and
+    /// missing is refused.
+    pub(super) fn finish(&self, prompt: &str) -> Result<String, Failure> {
+        let PrintedPrompt { session, role, kind, handover } = *self;
+        let PromptHandover { rules, stored_task } = handover;
+        let (reporter, task) = (session.reporter(), stored_task.as_ref());
+        let workspace = match Workspace::open(session, None) {
+            Ok(workspace) => Some(workspace),
+            Err(failure) if task.is_some() => return Err(failure),
+            Err(failure) => {
+                warn_of(&failure, &reporter);
+                None
             }
-            Err(failure) => warn_of(failure, &reporter),
+        };
+        if let Some(workspace) = &workspace {
+            let dispatched = Dispatched { session, workspace, role, task };
+            dispatched.check()?;
+            dispatched.record_start(kind, &reporter);
         }
-        with_rules(session, workspace.as_ref().ok(), rules, prompt)
+        Ok(with_rules(session, workspace.as_ref(), *rules, prompt))
     }
 }
 

@@ -12,13 +12,12 @@ use convoke_engine::git::diff::CommitOutcome;
 use convoke_engine::lane::agent_ref::AgentRef;
 use serde::Serialize;
 
-use super::deed::{Dispatched, kind_of, with_rules};
+use super::deed::{Dispatched, PromptHandover, kind_of, with_rules};
 use super::materials::{Materials, PromptMaterials};
 use super::post::{FoundPost, PostName, say_changes};
 use super::reading::requires_proof;
 use super::{gate, next_failed, no_files};
 use crate::failure::{ErrorClass, Failure};
-use crate::lane::PinnedRules;
 use crate::session::Session;
 use crate::settings::dispatch::{ChangedBy, settings};
 use crate::workspace::Workspace;
@@ -136,13 +135,16 @@ pub(super) fn check_materials(
 pub fn next_round(
     session: &Session,
     request: &NextRoundRequest,
-    rules: PinnedRules,
+    handover: &PromptHandover,
 ) -> Result<NextRoundReport, Failure> {
     let settings = settings(session)?;
     say_changes([&request.post.role], &settings, session);
     let post = request.post.find(session, &settings)?;
     let materials = request.materials.settle(&post)?;
     let workspace = Workspace::open(session, None)?;
+    let (role, task) = (&post.role.name, handover.stored_task.as_ref());
+    let dispatched = Dispatched { session, workspace: &workspace, role, task };
+    dispatched.check()?;
     let plan = RoundPlan {
         post: &post,
         materials: &materials,
@@ -153,11 +155,10 @@ pub fn next_round(
     };
     let made = plan.decide()?;
     let FoundPost { role, feature, .. } = &post;
-    let dispatched = Dispatched { session, workspace: &workspace, role: &role.name, task: None };
     dispatched.record_start(kind_of(role), &session.reporter());
     // Every prompt has the rules, resumed or fresh, so they say nothing about which is shorter.
     let bare_chars = Text::new(&made.prompt).chars() as u64;
-    let prompt = with_rules(session, Some(&workspace), rules, &made.prompt);
+    let prompt = with_rules(session, Some(&workspace), handover.rules, &made.prompt);
     Ok(NextRoundReport {
         role: role.name.to_string(),
         feature: feature.dir.display().to_string(),

@@ -9,12 +9,11 @@ use convoke_domain::token::{Estimate, Tokenizer};
 use convoke_engine::dispatch::{Dispatch, assemble, demanded};
 use serde::Serialize;
 
-use super::deed::{PrintedPrompt, kind_of};
+use super::deed::{PrintedPrompt, PromptHandover, kind_of};
 use super::materials::{ChangedFiles, PromptMaterials};
 use super::no_files;
 use super::post::{FoundPost, PostName, say_changes};
 use crate::failure::{ErrorClass, Failure};
-use crate::lane::PinnedRules;
 use crate::session::Session;
 use crate::settings::dispatch::{ChangedBy, settings};
 
@@ -81,7 +80,7 @@ pub fn fresh_prompt(
     session: &Session,
     post: &PostName,
     materials: &PromptMaterials,
-    rules: PinnedRules,
+    handover: &PromptHandover,
 ) -> Result<DispatchPromptReport, Failure> {
     let settings = settings(session)?;
     let post = post.find(session, &settings)?;
@@ -91,8 +90,8 @@ pub fn fresh_prompt(
     let dispatch = assemble(feature, &session.project, &materials.order(role))
         .map_err(|error| Failure::new(ErrorClass::Prerequisite, error))?;
     let Dispatch { prompt, references, diagnostics, .. } = dispatch;
-    let printed = PrintedPrompt { session, role: &role.name, kind: kind_of(role), rules };
-    let prompt = printed.finish(&prompt);
+    let printed = PrintedPrompt { session, role: &role.name, kind: kind_of(role), handover };
+    let prompt = printed.finish(&prompt)?;
     Ok(DispatchPromptReport {
         role: role.name.to_string(),
         feature: feature.dir.display().to_string(),

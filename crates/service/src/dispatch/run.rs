@@ -172,7 +172,7 @@ impl<'a> Assignment<'a> {
         let task = self.request.task.as_ref();
         if let Some(judged) = &judgement.judged {
             let dispatched = Dispatched { session, workspace, role: &role.name, task };
-            dispatched.note_unrecorded(judged, &session.reporter());
+            dispatched.note_unrecorded(judged, "--task", &session.reporter());
         }
     }
 

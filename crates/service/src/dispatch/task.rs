@@ -11,11 +11,10 @@ use convoke_engine::dispatch::task::{
 };
 use serde::Serialize;
 
-use super::deed::PrintedPrompt;
+use super::deed::{PrintedPrompt, PromptHandover};
 use super::post::find_feature;
 use super::prompt::ReferenceReport;
 use crate::failure::{ErrorClass, Failure};
-use crate::lane::PinnedRules;
 use crate::session::Session;
 use crate::settings::dispatch::settings;
 
@@ -28,8 +27,8 @@ pub struct TaskPromptRequest {
     pub feature: PathBuf,
     /// Files to work on.
     pub files: Vec<String>,
-    /// Whether the user's rules go before the prompt.
-    pub rules: PinnedRules,
+    /// What goes with the prompt.
+    pub handover: PromptHandover,
 }
 
 /// The prompt of one task's implementer.
@@ -87,9 +86,9 @@ pub fn task_prompt(
     let made = assemble(&feature, &session.project, &root, &order).map_err(failed)?;
     let role = RoleName { command: "implement".to_owned(), role: "implementer".to_owned() };
     let TaskDispatch { prompt, title, references, choices, diagnostics } = made;
-    let printed =
-        PrintedPrompt { session, role: &role, kind: DeedKind::Work, rules: request.rules };
-    let prompt = printed.finish(&prompt);
+    let (kind, handover) = (DeedKind::Work, &request.handover);
+    let printed = PrintedPrompt { session, role: &role, kind, handover };
+    let prompt = printed.finish(&prompt)?;
     Ok(TaskPromptReport {
         number: request.number.clone(),
         title,

@@ -2,6 +2,7 @@
 
 use convoke_domain::repository::RepositoryId;
 use convoke_domain::text::{counted, shell_word};
+use convoke_engine::git::checkout;
 use convoke_store::project::{KnownProject, WaitingCounts};
 
 use super::open_tasks;
@@ -106,6 +107,52 @@ pub(crate) fn missed_folder(
     let own = workspace.store.repository_of(&workspace.scope.project).map_err(refused)?;
     let found = search(session, workspace, own.as_ref())?;
     Ok(found.filter(|folder| folder.relation >= Relation::Before))
+}
+
+/// Names the list of projects in a folder without git and tasks while the folder of a project without
+/// git is gone. Nothing proves that one is the other, so the line offers no command that moves tasks.
+pub(super) fn moved_without_git(
+    session: &Session,
+    workspace: &Workspace,
+) -> Result<Option<String>, Failure> {
+    let Workspace { store, scope } = workspace;
+    let (tasks, _) = store.count_tasks(&scope.project).map_err(refused)?;
+    if tasks > 0 || checkout(&session.project).is_some() {
+        return Ok(None);
+    }
+    let mut found: Option<(KnownProject, u32)> = None;
+    let mut more = 0_usize;
+    let others = store.projects().map_err(refused)?.into_iter();
+    for known in others.filter(|known| known.name != scope.project) {
+        if !is_without_git(&known) || !is_gone(&known) {
+            continue;
+        }
+        let waiting = store.waiting(&known.name, session.now()).map_err(refused)?.tasks;
+        match &found {
+            _ if waiting == 0 => {}
+            // The store lists the project that was used last first.
+            Some(_) => more += 1,
+            None => found = Some((known, waiting)),
+        }
+    }
+    Ok(found.map(|(known, tasks)| {
+        let more = match more {
+            0 => String::new(),
+            more => format!(" (and {})", counted(more, "more such folder")),
+        };
+        format!(
+            "no task is in this folder, and `{}`{more}, a folder without git that is gone, has {}; if \
+             it was moved here, see `convoke project list`",
+            known.folder(),
+            open_tasks(tasks)
+        )
+    }))
+}
+
+/// Tells whether a project was a folder of no repository, as far as the store knows.
+fn is_without_git(known: &KnownProject) -> bool {
+    let is_of_git = known.path.ends_with(".git") || known.folder_id.is_some();
+    known.repository.is_none() && !is_of_git && !known.is_replaced()
 }
 
 fn search(

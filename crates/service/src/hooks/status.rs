@@ -270,7 +270,7 @@ pub fn obstacle(
         taken: Vec::new(),
     };
     let assembled = assemble_wake(session, workspace, settings, &call, settings.budget)?;
-    if !assembled.is_empty() {
+    if !assembled.is_empty() || assembled.unassigned.is_some() {
         return Ok(None);
     }
     let branch = &workspace.scope.branch;

@@ -49,6 +49,9 @@ pub struct DeedReport {
     /// The member of the team who really recorded it, in a store that has a team.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub member: Option<String>,
+    /// The kind, for the sentences that people read.
+    #[serde(skip)]
+    kind: DeedKind,
 }
 
 impl DeedReport {
@@ -64,13 +67,25 @@ impl DeedReport {
             run: deed.run.clone(),
             at: deed.at.to_string(),
             member: deed.member.clone(),
+            kind: deed.kind,
+        }
+    }
+
+    /// Says what was recorded. A role gives a verdict, and others send a role.
+    pub fn words(&self) -> String {
+        let role = &self.role;
+        match self.kind {
+            DeedKind::Work => format!("{role} was sent to work on it"),
+            DeedKind::Dispatched => format!("{role} was sent to judge it"),
+            DeedKind::Pass | DeedKind::Fail => format!("{} by {role}", self.verdict),
+            DeedKind::NoVerdict => format!("no verdict by {role}"),
         }
     }
 
     /// Renders it in a line.
     pub fn line(&self) -> String {
         let why = self.because.as_ref().map_or(String::new(), |why| format!(": {why}"));
-        format!("{} by {}, recorded by @{}{why}", self.verdict, self.role, self.recorded_by)
+        format!("{}, recorded by @{}{why}", self.words(), self.recorded_by)
     }
 }
 

@@ -72,7 +72,7 @@ impl TaskChangeReport {
             actor: deed.recorded_by.clone(),
             task: deed.task.clone(),
             title: task.content.clone(),
-            what: format!("{} by {}", deed.verdict, deed.role),
+            what: deed.words(),
             undo: false,
             undone: true,
         }

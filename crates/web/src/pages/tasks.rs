@@ -316,9 +316,7 @@ async fn undo(
                 let lines = changes.iter().map(one).map(|one| format!("{} {}", one.task, one.what));
                 format!("Undone: {}.", lines.collect::<Vec<_>>().join("; "))
             }
-            UndoneStep::Verdict(judged) => {
-                format!("Undone: {} by {}.", judged.deed.verdict, judged.deed.role)
-            }
+            UndoneStep::Verdict(judged) => format!("Undone: {}.", judged.deed.words()),
         };
         Ok((Back::Tree(None), words))
     })

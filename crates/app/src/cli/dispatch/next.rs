@@ -7,9 +7,8 @@ use convoke_service::dispatch::{NextRoundReport, NextRoundRequest, next_round};
 use convoke_service::failure::Failure;
 
 use super::materials::MaterialArgs;
-use super::{PostArgs, read_named, say_remarks};
+use super::{HandoverArgs, PostArgs, read_named, say_remarks};
 use crate::app::{App, Format};
-use crate::cli::lane::PinArgs;
 use crate::exit::Exit;
 use crate::output::Output;
 
@@ -19,7 +18,7 @@ pub(super) struct Args {
     next: NextArgs,
 
     #[command(flatten)]
-    rules: PinArgs,
+    handover: HandoverArgs,
 }
 
 #[derive(Debug, clap::Args)]
@@ -68,7 +67,7 @@ impl NextArgs {
 
 impl Args {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let report = next_round(&app.session, &self.next.request()?, self.rules.rules())?;
+        let report = next_round(&app.session, &self.next.request()?, &self.handover.terms())?;
         match app.format {
             Format::Json => output.json(&report)?,
             Format::Text => {

@@ -5,9 +5,8 @@ use convoke_service::dispatch::{artifacts, fresh_prompt};
 use convoke_service::failure::Failure;
 
 use super::materials::{ChangedArgs, MaterialArgs};
-use super::{PostArgs, profile, say_remarks};
+use super::{HandoverArgs, PostArgs, profile, say_remarks};
 use crate::app::{App, Format};
-use crate::cli::lane::PinArgs;
 use crate::exit::Exit;
 use crate::output::Output;
 
@@ -20,7 +19,7 @@ pub(super) struct PromptArgs {
     materials: MaterialArgs,
 
     #[command(flatten)]
-    rules: PinArgs,
+    handover: HandoverArgs,
 }
 
 #[derive(Debug, clap::Args)]
@@ -39,7 +38,7 @@ pub(super) struct ArtifactsArgs {
 impl PromptArgs {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let (post, materials) = (self.post.name(), self.materials.read()?);
-        let report = fresh_prompt(&app.session, &post, &materials, self.rules.rules())?;
+        let report = fresh_prompt(&app.session, &post, &materials, &self.handover.terms())?;
         say_remarks(app, &report.diagnostics, output);
         match app.format {
             Format::Text => output.data(&report.prompt)?,

@@ -5,9 +5,8 @@ use std::path::PathBuf;
 use convoke_service::dispatch::{TaskPromptRequest, task_prompt};
 use convoke_service::failure::Failure;
 
-use super::say_remarks;
+use super::{HandoverArgs, say_remarks};
 use crate::app::{App, Format};
-use crate::cli::lane::PinArgs;
 use crate::exit::Exit;
 use crate::output::Output;
 
@@ -25,7 +24,7 @@ pub(super) struct Args {
     files: Vec<String>,
 
     #[command(flatten)]
-    rules: PinArgs,
+    handover: HandoverArgs,
 }
 
 impl Args {
@@ -34,7 +33,7 @@ impl Args {
             number: self.number.clone(),
             feature: self.feature.clone(),
             files: self.files.clone(),
-            rules: self.rules.rules(),
+            handover: self.handover.terms(),
         };
         let report = task_prompt(&app.session, &request)?;
         say_remarks(app, &report.diagnostics, output);

@@ -22,7 +22,7 @@ use crate::skill::SkillId;
 use crate::skill::prune::Forms;
 use crate::task::TaskState;
 use crate::task::fixture::tasks;
-use crate::task::outline::TaskOutline;
+use crate::task::outline::{TaskOutline, clipped};
 use crate::task::tree::{TaskNode, current_path, trees};
 use crate::token::Estimate;
 use crate::wake::deeds::KnownDeeds;
@@ -41,7 +41,13 @@ fn texts() -> Vec<(&'static str, String)> {
     let headings =
         (0..600).map(|n| format!("## Example {n} of what it is like\n\n")).collect::<Vec<_>>();
     let headings = headings.concat();
+    let file = |name, text: &str| (name, text.to_owned());
     vec![
+        // In the forms of skills and plans that are in use, written for this test.
+        file("long skill", include_str!("../../../tests/fixtures/shapes/long-skill.md")),
+        file("stepwise plan", include_str!("../../../tests/fixtures/shapes/stepwise-plan.md")),
+        file("tasks of stories", include_str!("../../../tests/fixtures/shapes/story-tasks.md")),
+        file("plan in a table", include_str!("../../../tests/fixtures/shapes/table-plan.md")),
         ("empty", String::new()),
         ("one line", "Do it.".to_owned()),
         ("one long line", "All on one line, and on and on. ".repeat(1000)),
@@ -78,6 +84,11 @@ fn plans(text: &str) -> Vec<String> {
 
 fn grown(list: &[String]) -> Vec<TaskNode> {
     trees(tasks(&list.join("\n")), |task| TaskState::of(task.status, None))
+}
+
+/// The same list with titles as a wake-up shortens them.
+fn shortened(list: &[String]) -> Vec<String> {
+    list.iter().map(|line| clipped(line, 90)).collect()
 }
 
 fn list(tasks: usize, title: &str) -> Vec<String> {
@@ -240,7 +251,11 @@ impl Material<'_> {
         let mut lines = section.lines();
         assert!(lines.next().is_some_and(|line| line.starts_with("**File:** ")), "{what}");
         let is_ours = |line: &str| {
-            let notes = ["(shortened: without ", "(only the number of this section "];
+            let notes = [
+                "(shortened: without ",
+                "(only the number of this section ",
+                "(the plan has no section of ",
+            ];
             line.is_empty() || notes.iter().any(|note| line.starts_with(note))
         };
         let own = lines.skip_while(|line| line.starts_with('>') || is_ours(line));

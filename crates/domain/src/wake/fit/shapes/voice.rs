@@ -11,7 +11,7 @@ use crate::wake::deeds::MessageVerdict;
 use crate::wake::frame::{framed, quote_line};
 
 /// The lines that engine and service add to a wake-up, each as they write it.
-const ADDED: [&str; 22] = [
+const ADDED: [&str; 23] = [
     "> shortened to fit; the whole text: `convoke wake june --budget 1000000`",
     "> Convoke ignores unusable settings of `convoke.toml`; run `convoke doctor`",
     "> skill version changed: 1 -> 2",
@@ -28,6 +28,7 @@ const ADDED: [&str; 22] = [
     "[end of convoke wake-up 1/2 0123abcd]",
     "(Clients hand the 2 parts over in any order; part 1 has the rules.)",
     "> branch x, which is gone, has 2 rules of the user; the user brings them here",
+    "> branch x, which is gone, has 2 open tasks; if they are work of this branch, ask the user",
     "> this project was in `/x`; its tasks, rules and messages followed it here",
     "> this repository was in `/x`, which is gone, and has 2 tasks there",
     "> this folder was another project before, which has 2 tasks",
