@@ -33,7 +33,7 @@ const MAX_INPUT: u64 = 16 * 1024 * 1024;
 /// `wake.agent`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The client
+    /// The client that calls the hook
     #[arg(value_parser = client())]
     client: Client,
 
