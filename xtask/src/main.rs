@@ -183,7 +183,10 @@ impl Chore {
                 if packages {
                     xtask::test::run_packages()?;
                 }
-                test_with_programs(clients, browser)
+                if browser {
+                    xtask::browser::run(&[])?;
+                }
+                if clients { xtask::clients::run(&[], Lanes::Quick) } else { Ok(()) }
             }
             Self::Clients { names, lanes } => {
                 xtask::clients::run(&names, if lanes { Lanes::All } else { Lanes::Quick })
@@ -218,14 +221,6 @@ impl Chore {
             Self::Audit { no_advisories: false } => xtask::audit::run_all(Advisories::Needed),
         }
     }
-}
-
-/// Runs the checks whose programs are not always installed.
-fn test_with_programs(clients: bool, browser: bool) -> Result<(), Error> {
-    if browser {
-        xtask::browser::run(&[])?;
-    }
-    if clients { xtask::clients::run(&[], Lanes::Quick) } else { Ok(()) }
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use std::thread::{self, JoinHandle};
 use serde_json::{Value, json};
 use tiny_http::{Header, Request, Response, Server};
 
-use self::format::Format;
+use self::format::{Delivery, Format};
 use crate::Error;
 
 /// The reported size of a prompt, unless set otherwise.
@@ -152,11 +152,12 @@ fn answer(mut request: Request, talk: &Mutex<Talk>) -> Result<(), Error> {
         return respond(request, 200, JSON, json!({ "input_tokens": 1, "data": [] }).to_string());
     };
     let parsed: Value = serde_json::from_str(&body).unwrap_or_default();
-    let at_once = parsed["stream"] != json!(true);
+    let is_streamed = parsed["stream"] == json!(true);
+    let delivery = if is_streamed { Delivery::Streamed } else { Delivery::Whole };
     let (reply, tokens) = next_reply(&path, body, &parsed, &mut locked(talk));
     match reply {
         Reply::Answer(answer) => {
-            let (kind, text) = format.write(&answer, tokens, at_once);
+            let (kind, text) = format.write(&answer, tokens, delivery);
             respond(request, 200, kind, text)
         }
         Reply::Status(status) => respond(request, status, JSON, refusal(status)),
@@ -166,7 +167,7 @@ fn answer(mut request: Request, talk: &Mutex<Talk>) -> Result<(), Error> {
             Ok(())
         }
         Reply::Half | Reply::Broken => {
-            let (kind, text) = format.write(&noted(), tokens, false);
+            let (kind, text) = format.write(&noted(), tokens, Delivery::Streamed);
             let half = text.split_inclusive("\n\n").take(2).collect::<String>();
             let mut writer = request.into_writer();
             let length = half.len();

@@ -97,6 +97,15 @@ pub enum Consent {
     Asked,
 }
 
+/// What Convoke's chores can do here to get a package.
+#[derive(Debug, Clone, Copy)]
+struct Means {
+    /// Whether the system has `apt-get`.
+    has_apt: bool,
+    /// Whether a user can answer.
+    has_terminal: bool,
+}
+
 /// What to do about missing packages.
 #[derive(Debug, PartialEq, Eq)]
 enum Remedy {
@@ -113,8 +122,8 @@ pub fn provide(needed: &[&[Needed]], consent: Consent) -> Result<(), Error> {
     if missing.is_empty() {
         return Ok(());
     }
-    let has_apt = is_there("apt-get");
-    match remedy(&missing, has_apt, consent, io::stdin().is_terminal()) {
+    let means = Means { has_apt: is_there("apt-get"), has_terminal: io::stdin().is_terminal() };
+    match remedy(&missing, means, consent) {
         Remedy::Refuse(why) => return Err(why.into()),
         Remedy::Ask if !agrees(&missing)? => return Err(how_to_install(&missing).into()),
         Remedy::Ask | Remedy::Install => {}
@@ -141,15 +150,15 @@ fn missing(needed: &[&[Needed]], is_there: impl Fn(&str) -> bool) -> Vec<&'stati
     packages
 }
 
-fn remedy(missing: &[&str], has_apt: bool, consent: Consent, has_terminal: bool) -> Remedy {
+fn remedy(missing: &[&str], means: Means, consent: Consent) -> Remedy {
     match consent {
-        _ if !has_apt => Remedy::Refuse(format!(
+        _ if !means.has_apt => Remedy::Refuse(format!(
             "cannot find the programs of these Debian packages: {}\n\
              hint: install them with your system's package manager",
             missing.join(" ")
         )),
         Consent::Given => Remedy::Install,
-        Consent::Asked if has_terminal => Remedy::Ask,
+        Consent::Asked if means.has_terminal => Remedy::Ask,
         Consent::Asked => Remedy::Refuse(how_to_install(missing)),
     }
 }
@@ -192,7 +201,7 @@ mod tests {
     #[test]
     fn nothing_is_installed_without_consent() {
         let remedy = |has_apt, consent, has_terminal| {
-            super::remedy(&["mandoc", "strace"], has_apt, consent, has_terminal)
+            super::remedy(&["mandoc", "strace"], Means { has_apt, has_terminal }, consent)
         };
         assert_eq!(remedy(true, Consent::Given, false), Remedy::Install);
         assert_eq!(remedy(true, Consent::Asked, true), Remedy::Ask);

@@ -51,9 +51,11 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Returns the lines of a text that write a client's name as a string, up to its tests.
+/// Returns the lines of a text that write a client's name as a string, alone or as the name of its agent of
+/// the Agent Client Protocol, up to its tests.
 fn naming_lines(text: &str) -> Vec<&str> {
-    let quoted = Client::ALL.map(|client| format!("\"{client}\""));
+    let words = |client: &Client| [format!("\"{client}\""), format!("\"acp:{client}\"")];
+    let quoted: Vec<_> = Client::ALL.iter().flat_map(words).collect();
     let names_one = |line: &&str| quoted.iter().any(|name| line.contains(name.as_str()));
     text.lines().take_while(|line| *line != "#[cfg(test)]").filter(names_one).collect()
 }

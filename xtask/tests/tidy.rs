@@ -15,6 +15,8 @@ mod comments;
 mod names;
 #[path = "tidy/parameters.rs"]
 mod parameters;
+#[path = "tidy/walks.rs"]
+mod walks;
 
 /// Returns every file below a folder whose name ends so, build output left out.
 fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {

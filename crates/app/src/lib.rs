@@ -22,7 +22,6 @@ use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
-use crate::app::Verbosity;
 use crate::exit::Exit;
 use crate::output::Output;
 use convoke_service::failure::Failure;
@@ -96,13 +95,8 @@ fn run_often_called(arguments: &[OsString], output: &mut Output) -> Option<Resul
     if let Some(guarded) = cli::guard::parse(arguments) {
         return Some(cli::guard::run(&guarded));
     }
-    if let Some(hook) = cli::hook::parse_alone(arguments) {
-        log::LogWish::new(None, None, &env::captured()).start_for_hook(output);
-        if let Err(failure) = hook.run(Verbosity::Normal, output).and_then(|_| output.flush()) {
-            output.failure(&failure);
-        }
-        // No error is a reason to stop a client.
-        return Some(Ok(Exit::Done));
+    if let Some(exit) = cli::hook::run_alone(arguments, output) {
+        return Some(Ok(exit));
     }
     if let Some(format) = cli::statusline::parse_alone(arguments) {
         log::LogWish::new(None, None, &env::captured()).start_for_hook(output);

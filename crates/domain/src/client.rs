@@ -37,6 +37,9 @@ impl Client {
     pub const WITH_HOOKS: [Self; 5] =
         [Self::Claude, Self::Codex, Self::Gemini, Self::Cursor, Self::Opencode];
 
+    /// Those whose agent of the Agent Client Protocol reports the usage of its last step alone, as measured.
+    pub const LAST_STEP_ALONE: [Self; 1] = [Self::Opencode];
+
     /// Returns the word that users type and that the store keeps.
     pub const fn name(self) -> &'static str {
         match self {

@@ -5,6 +5,7 @@
 //! words of scripts that collect many lanes, and [`ledger`] is the stored record; [`queue`] chooses
 //! which waiting lane starts next.
 
+pub mod agent_word;
 pub mod around;
 pub mod budget;
 pub mod budget_stop;

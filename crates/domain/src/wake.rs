@@ -106,7 +106,7 @@ pub enum WakeMemory {
 /// How much of a wake-up the agent receives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WakeExtent {
-    /// All of it.
+    /// Every section, for an agent that lost its memory.
     Everything,
     /// The agent's place in the plan, and its unread messages.
     News,

@@ -10,11 +10,11 @@ use serde_json::value::RawValue;
 pub(crate) enum OwnLine<'a> {
     /// The lane is in the store, and Temporal hands it out.
     Submitted {
-        /// The lane.
+        /// The id of the lane in the store.
         fleet_lane: &'a str,
-        /// The generation.
+        /// How often the lane was submitted.
         generation: u64,
-        /// The queue.
+        /// The queue of Temporal in which it waits.
         queue: &'a str,
     },
     /// The lane waits; repeated every half minute.
@@ -28,9 +28,9 @@ pub(crate) enum OwnLine<'a> {
     Placed {
         /// The worker's process.
         worker: &'a str,
-        /// The generation.
+        /// How often the lane was submitted.
         generation: u64,
-        /// The attempt.
+        /// The number of the attempt in its generation, from 1.
         attempt: u64,
     },
     /// The last line: the report of the attempt that ended the lane.
@@ -40,7 +40,7 @@ pub(crate) enum OwnLine<'a> {
     },
     /// The last line of a lane that no worker ended.
     Lost {
-        /// Why.
+        /// Why not, in words for the user.
         why: &'a str,
     },
 }

@@ -23,7 +23,7 @@ const PAUSE: Duration = Duration::from_millis(500);
 pub(crate) struct LaneTicket {
     /// The lane's id in the store.
     pub(crate) lane: String,
-    /// Its generation.
+    /// How often it was submitted; an earlier ticket does nothing.
     pub(crate) generation: u64,
 }
 

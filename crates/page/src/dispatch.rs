@@ -149,7 +149,7 @@ fn evidence(cell: &MatrixReceiptReport) -> Markup {
                             Some(command) => code { (command) },
                             None => "the client, without a call of the agent",
                         }
-                        " showed " (shown_lines(&showing.lines))
+                        " showed " (showing.lines.words())
                     } } }
                 }
                 @if let Some(command) = &receipt.doubt {
@@ -161,18 +161,6 @@ fn evidence(cell: &MatrixReceiptReport) -> Markup {
             },
             None => p { "An earlier version of Convoke checked this round and kept no lines and no calls." },
         }
-    }
-}
-
-fn shown_lines(lines: &str) -> String {
-    match lines {
-        "all" => "all of it".to_owned(),
-        "some" => "some lines".to_owned(),
-        _ => match lines.strip_suffix('-') {
-            Some(first) => format!("lines {first} to the end"),
-            None if lines.starts_with("last ") => format!("the {lines} lines"),
-            None => format!("lines {lines}"),
-        },
     }
 }
 

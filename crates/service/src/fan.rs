@@ -129,7 +129,7 @@ impl FanCounts {
 pub enum FanNews<'a> {
     /// The work begins.
     Opened {
-        /// The run.
+        /// The run that keeps its answers.
         run: &'a RunId,
         /// The agent that answers.
         agent: &'a str,
@@ -146,14 +146,14 @@ pub enum FanNews<'a> {
         worker: usize,
         /// The item's place in the list, from 1.
         index: usize,
-        /// The item.
+        /// The item's name in the list.
         item: &'a str,
     },
     /// An event of a client.
     Said {
         /// Which of the parallel workers runs it.
         worker: usize,
-        /// The event.
+        /// What the client said.
         event: &'a LaneEvent,
     },
     /// A worker has no lane now.

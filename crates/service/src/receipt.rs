@@ -79,19 +79,71 @@ pub struct ShowingCallReport {
     /// The command, or the tool with its file; nothing if the client showed the file without a call.
     pub call: Option<String>,
     /// The lines that it showed: `all`, `3-6`, `7-` (to the end), `last 5` or `some`.
-    pub lines: String,
+    pub lines: ShownLines,
 }
 
 impl ShowingCallReport {
     fn new(showing: &ShowingCall) -> Self {
-        let lines = match showing.lines {
+        let call = showing.call.as_deref().map(str::to_owned);
+        Self { call, lines: ShownLines(showing.lines) }
+    }
+}
+
+/// The lines that a call showed. In JSON and in the ledger they are a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(with = "String"))]
+pub struct ShownLines(pub Lines);
+
+impl ShownLines {
+    /// Reads the word.
+    fn parse(word: &str) -> Option<Self> {
+        let number = |digits: &str| digits.parse::<usize>().ok();
+        Some(Self(match word {
+            "all" => Lines::Whole,
+            "some" => Lines::Some,
+            _ => match (word.strip_prefix("last "), word.split_once('-')) {
+                (Some(count), _) => Lines::Last(number(count)?),
+                (None, Some((first, ""))) => {
+                    Lines::Range { first: number(first)?, last: Lines::END }
+                }
+                (None, Some((first, last))) => {
+                    Lines::Range { first: number(first)?, last: number(last)? }
+                }
+                (None, None) => return None,
+            },
+        }))
+    }
+
+    /// Says which lines those are.
+    pub fn words(self) -> String {
+        match self.0 {
+            Lines::Whole => "all of it".to_owned(),
+            Lines::Range { first, last: Lines::END } => format!("lines {first} to the end"),
+            Lines::Range { first, last } => format!("lines {first}-{last}"),
+            Lines::Last(count) => format!("the last {count} lines"),
+            Lines::Some => "some lines".to_owned(),
+        }
+    }
+}
+
+impl From<ShownLines> for String {
+    fn from(ShownLines(lines): ShownLines) -> Self {
+        match lines {
             Lines::Whole => "all".to_owned(),
             Lines::Range { first, last: Lines::END } => format!("{first}-"),
             Lines::Range { first, last } => format!("{first}-{last}"),
             Lines::Last(count) => format!("last {count}"),
             Lines::Some => "some".to_owned(),
-        };
-        Self { call: showing.call.as_deref().map(str::to_owned), lines }
+        }
+    }
+}
+
+impl TryFrom<String> for ShownLines {
+    type Error = String;
+
+    fn try_from(word: String) -> Result<Self, String> {
+        Self::parse(&word).ok_or_else(|| format!("`{word}` names no lines"))
     }
 }
 
@@ -218,5 +270,29 @@ impl QuotationReport {
             _ => format!("not found in {}", self.source),
         };
         format!("`{}` {place}", self.text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shown_lines_are_one_word_and_are_read_as_they_were_written() {
+        for (word, words) in [
+            ("\"all\"", "all of it"),
+            ("\"some\"", "some lines"),
+            ("\"3-6\"", "lines 3-6"),
+            ("\"7-\"", "lines 7 to the end"),
+            ("\"last 5\"", "the last 5 lines"),
+        ] {
+            let lines: ShownLines = serde_json::from_str(word).unwrap();
+            assert_eq!(serde_json::to_string(&lines).unwrap(), word);
+            assert_eq!(lines.words(), words);
+        }
+        for wrong in ["\"\"", "\"-\"", "\"-6\"", "\"3\"", "\"x-6\"", "\"last\"", "\"last x\"", "3"]
+        {
+            assert!(serde_json::from_str::<ShownLines>(wrong).is_err(), "{wrong}");
+        }
     }
 }

@@ -82,7 +82,7 @@ pub struct StatusReport {
 pub struct UnreadMessages {
     /// The agent that has not read them.
     pub reader: String,
-    /// How many.
+    /// The number of messages.
     pub count: usize,
 }
 

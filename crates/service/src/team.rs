@@ -30,7 +30,7 @@ pub enum InvitePassword {
 /// A member to invite.
 #[derive(Debug, Clone)]
 pub struct InviteRequest {
-    /// The member.
+    /// The name of the new member's role on the server.
     pub member: MemberName,
     /// The projects; without any, the session's.
     pub projects: Vec<String>,
@@ -55,7 +55,7 @@ pub struct AuditRequest {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TeamInitReport {
-    /// The store.
+    /// The address of the store, without a password.
     pub store: String,
     /// The role on the server that every member belongs to.
     pub role: String,
@@ -67,7 +67,7 @@ pub struct TeamInitReport {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TeamInviteReport {
-    /// The member.
+    /// The name of the member.
     pub member: String,
     /// The store's address for the member, without a password.
     pub store: String,
@@ -101,7 +101,7 @@ pub struct TeamMemberReport {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TeamRevokeReport {
-    /// The member.
+    /// The name of the member.
     pub member: String,
     /// The projects that the member still may use; empty after a whole revocation.
     pub projects: Vec<String>,
@@ -120,7 +120,7 @@ pub struct AuditEntryReport {
     pub at: String,
     /// The member whose connection wrote; absent for the store's owner.
     pub member: Option<String>,
-    /// The project.
+    /// The name of the project whose rows changed.
     pub project: String,
     /// What was done: `insert`, `update`, `delete`, `invite` or `revoke`.
     pub action: String,

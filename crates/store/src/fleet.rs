@@ -56,7 +56,7 @@ pub enum SubmitAnswer {
     Different,
     /// As many lanes of its key are open as may be.
     Full {
-        /// How many.
+        /// The number of open lanes of the key.
         open: u32,
     },
 }
@@ -70,7 +70,7 @@ pub enum ResubmitAnswer {
     Moved,
     /// As many lanes of its key are open as may be.
     Full {
-        /// How many.
+        /// The number of open lanes of the key.
         open: u32,
     },
 }

@@ -24,7 +24,7 @@ const LONG_TEXT: usize = 200;
 
 /// A form, as far as it was read.
 pub(crate) enum SentForm {
-    /// All of it.
+    /// Every field.
     Whole(Fields),
     /// Its beginning; the rest is too much.
     Beginning(Fields),

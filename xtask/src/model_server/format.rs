@@ -17,6 +17,15 @@ pub(super) enum Format {
     Gemini { streaming: bool },
 }
 
+/// How a client wants an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Delivery {
+    /// As a stream of events.
+    Streamed,
+    /// In one piece, as a client does that has seen a stream break.
+    Whole,
+}
+
 impl Format {
     /// Recognizes the API by the requested path.
     pub(super) fn of(path: &str) -> Option<Self> {
@@ -30,16 +39,15 @@ impl Format {
         }
     }
 
-    /// Returns the type and the text of an answer to a prompt of so many tokens. A client that has
-    /// seen a stream break may want the next answer in one piece.
+    /// Returns the type and the text of an answer to a prompt of so many tokens.
     pub(super) fn write(
         self,
         answer: &Answer,
         tokens: u64,
-        at_once: bool,
+        delivery: Delivery,
     ) -> (&'static str, String) {
         let events = match self {
-            Self::Messages if at_once => {
+            Self::Messages if delivery == Delivery::Whole => {
                 return ("application/json", whole_message(answer, tokens).to_string());
             }
             Self::Messages => messages(answer, tokens),

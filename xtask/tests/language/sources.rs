@@ -17,7 +17,7 @@ const CONTRACTS: [(&str, &str); 15] = [
     ("crates/domain/src/design/resolution.rs", "Why over-cap"),
     ("crates/domain/src/dispatch/prompt.rs", "FAILED at iteration cap"),
     ("crates/page/src/run/decisions.rs", "over-cap"),
-    ("crates/domain/src/lane/unanswered.rs", "Token budget cap hit"),
+    ("crates/domain/src/lane/budget_stop.rs", "Token budget cap hit"),
     // Lines of artifacts, whose hashes recorded runs hold until the rules have a new version.
     ("crates/domain/src/design/ballot.rs", "Judge each item on its merits, whoever raised it."),
     ("crates/domain/src/design/prompt.rs", "which binds everybody"),

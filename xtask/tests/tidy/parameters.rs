@@ -78,8 +78,10 @@ fn split(list: &str) -> impl Iterator<Item = &str> {
 #[test]
 fn no_function_takes_a_bool() {
     let mut found = Vec::new();
-    for entry in fs::read_dir(xtask::root().join("crates")).unwrap() {
-        for path in files(&entry.unwrap().path().join("src"), ".rs") {
+    let crates = fs::read_dir(xtask::root().join("crates")).unwrap();
+    let crates = crates.map(|entry| entry.unwrap().path());
+    for folder in crates.chain([xtask::root().join("xtask")]) {
+        for path in files(&folder.join("src"), ".rs") {
             let path_text = relative(&path);
             if path_text.contains("/tests/") || path_text.ends_with("/tests.rs") {
                 continue;

@@ -12,7 +12,7 @@ use crate::output::Output;
 /// For bash: `convoke completions bash > ~/.local/share/bash-completion/completions/convoke`
 #[derive(Debug, clap::Args)]
 pub struct CompletionsArgs {
-    /// The shell
+    /// The shell that loads the script
     shell: Shell,
 }
 

@@ -16,6 +16,7 @@ use crate::app::Verbosity;
 use crate::env;
 use crate::exit::Exit;
 use crate::input;
+use crate::log::LogWish;
 use crate::output::Output;
 
 /// No client says more about an event.
@@ -32,7 +33,7 @@ const MAX_INPUT: u64 = 16 * 1024 * 1024;
 /// `wake.agent`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The client
+    /// The client that calls the hook
     #[arg(value_parser = client())]
     client: Client,
 
@@ -55,11 +56,17 @@ struct Alone {
     args: Args,
 }
 
-/// Parses a command line that only calls `hook`; `None` for any other, or an invalid one.
-pub fn parse_alone(arguments: &[OsString]) -> Option<Args> {
+/// Runs a command line that only calls `hook`; `None` for any other, or an invalid one.
+pub fn run_alone(arguments: &[OsString], output: &mut Output) -> Option<Exit> {
     let words =
         arguments.get(1..).filter(|words| words.first().is_some_and(|word| word == "hook"))?;
-    Alone::try_parse_from(words).ok().map(|alone| alone.args)
+    let Alone { args } = Alone::try_parse_from(words).ok()?;
+    LogWish::new(None, None, &env::captured()).start_for_hook(output);
+    if let Err(failure) = args.run(Verbosity::Normal, output).and_then(|_| output.flush()) {
+        output.failure(&failure);
+    }
+    // No error is a reason to stop a client.
+    Some(Exit::Done)
 }
 
 impl Args {

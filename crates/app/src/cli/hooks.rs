@@ -59,7 +59,7 @@ impl HooksStatusArgs {
 
 #[derive(Debug, clap::Args)]
 struct Target {
-    /// The client
+    /// The client whose settings have the hooks
     #[arg(value_parser = client())]
     client: Client,
 

@@ -68,7 +68,7 @@ enum McpCommand {
 
 #[derive(Debug, clap::Args)]
 struct TargetArgs {
-    /// The client
+    /// The client whose settings name the server
     #[arg(value_parser = client_with_servers())]
     client: Client,
 

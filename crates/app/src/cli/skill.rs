@@ -48,7 +48,7 @@ struct PinArgs {
     #[command(flatten)]
     skill: OneSkill,
 
-    /// The version
+    /// The version of its collection, such as `4.0.3`
     #[arg(id = "collection_version", value_name = "VERSION")]
     version: String,
 }

@@ -21,7 +21,7 @@ pub struct Args {
     #[arg(value_parser = SubagentRole::parse)]
     role: SubagentRole,
 
-    /// The task
+    /// The task that the subagent works on
     #[arg(long, value_name = "ID", value_parser = TaskId::parse)]
     task: TaskId,
 

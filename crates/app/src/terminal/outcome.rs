@@ -153,12 +153,14 @@ fn legend(listed: &[&PanelFindingReport], voters: usize, columns: usize) -> Vec<
 fn findings_head(results: &ResultsReport) -> String {
     let (inside, outside): (Vec<_>, Vec<_>) =
         results.findings.iter().partition(|finding| finding.in_scope);
-    let parts = [("Findings: ", inside), ("out of scope: ", outside)];
-    let parts = parts.into_iter().filter(|(_, findings)| !findings.is_empty());
-    let parts: Vec<_> =
-        parts.map(|(head, findings)| format!("{head}{}", verdict_counts(findings))).collect();
-    let head = parts.join("; ");
-    if head.starts_with("Findings") { head } else { format!("Findings {head}") }
+    match (inside.is_empty(), outside.is_empty()) {
+        (true, _) => format!("Findings out of scope: {}", verdict_counts(outside)),
+        (false, true) => format!("Findings: {}", verdict_counts(inside)),
+        (false, false) => {
+            let (inside, outside) = (verdict_counts(inside), verdict_counts(outside));
+            format!("Findings: {inside}; out of scope: {outside}")
+        }
+    }
 }
 
 fn verdict_counts(mut findings: Vec<&PanelFindingReport>) -> String {

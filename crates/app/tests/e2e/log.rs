@@ -156,6 +156,46 @@ fn a_log_holds_no_prompt_no_answer_and_no_key() {
     }
 }
 
+// What a client prints on stderr may hold a key. The report shows its end; the log, which people pass on,
+// shows none of it at any level.
+#[test]
+fn a_log_holds_nothing_that_a_client_prints_on_stderr() {
+    for level in ["warn", "trace"] {
+        let project = with_claude(&format!("cat > asked; echo 'bad key {KEY}' >&2; exit 3"))
+            .variable("CONVOKE_LOG_FILE", "convoke.log");
+        let outcome = ask(&project, &["--log", level, "--json"]);
+        assert!(outcome.stdout.contains(KEY), "the report shows it: {outcome}");
+        let log = fs::read_to_string(project.path("convoke.log")).unwrap();
+        assert!(!log.contains(KEY), "{level}: {log}");
+        assert_eq!(log.contains("the client ended"), level == "trace", "{log}");
+    }
+}
+
+// A lane that cannot begin is an error, and errors are in the log.
+#[test]
+fn a_log_at_warn_names_a_lane_that_failed_and_no_words_of_its_client() {
+    let project = with_claude("true").variable("CONVOKE_LOG_FILE", "convoke.log");
+    let words = ["lane", "run", "--agent", "replay:missing.jsonl", "--log", "warn", KEY];
+    let outcome = project.run(&words);
+    assert_ne!(outcome.code, Some(0), "{outcome}");
+    let log = fs::read_to_string(project.path("convoke.log")).unwrap();
+    assert!(log.contains("the lane failed class="), "{log}");
+    assert!(!log.contains(KEY), "the prompt is not in it: {log}");
+}
+
+#[test]
+fn a_lane_of_a_fan_out_is_logged_inside_of_its_run() {
+    let server = crate::fan_server::FanServer::start(|_| Some("yes".to_owned()));
+    let project = crate::fan::project(&server)
+        .file("items.txt", "a\n")
+        .variable("CONVOKE_LOG_FILE", "convoke.log");
+    let outcome = crate::fan::fan(&project, &["--lines", "items.txt"]);
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    let log = fs::read_to_string(project.path("convoke.log")).unwrap();
+    let run = crate::fan::run_of(&project);
+    assert!(log.contains(&format!("fan{{run={run}}}:lane{{client=http:it ")), "{log}");
+}
+
 #[test]
 fn a_wrong_filter_is_wrong_usage_and_says_what_would_be_right() {
     let outcome = ask(&project(), &["--log", "debgu"]);

@@ -24,6 +24,7 @@ use super::setup::SetUp;
 use super::setup::ground::{BranchRule, DirtyTree};
 use super::sketch::SketchPanel;
 use super::voting_block::{MarkerWord, Poll};
+use crate::lane::agent_word::AgentWord;
 use crate::lane::budget::WrittenBudget;
 use crate::lane::budget_stop::BudgetStop;
 use crate::lane::collected::CollectedStatus;
@@ -177,15 +178,12 @@ impl Chosen {
     /// Tells whether the agent that answers in the end can read the project's files: a model's API
     /// alone cannot, and on another machine an agent without a repository has none.
     pub fn has_tools(&self) -> bool {
-        match self.agent.strip_prefix("fleet:") {
-            Some(offer) => !offer.starts_with("http:") && offer.contains('@'),
-            None => !self.agent.starts_with("http:"),
-        }
+        AgentWord::parse(&self.agent).has_tools()
     }
 
     /// Tells whether the agent looks at the project itself: a recording has tools, and looks at nothing.
     pub fn explores(&self) -> bool {
-        self.has_tools() && !self.agent.starts_with("replay:")
+        self.has_tools() && !AgentWord::parse(&self.agent).is_recorded()
     }
 }
 

@@ -9,7 +9,7 @@ use super::event::{
     Boundary, Event, Export, Health, Kept, LaneEnd, LaneId, Millis, Occasion, PanelVerdict,
     QuestionId, Recovery, Reply, Settings, Stamped, Tree,
 };
-use super::heavy::WorkerResult;
+use super::heavy::{GiveUpReason, WorkerResult};
 use super::lane_id::LaneKind;
 use super::matter::Ruling;
 use super::notice::Notice;
@@ -280,12 +280,12 @@ impl Facts {
     }
 
     /// Returns why the last worker failed, unless a user resumed the run since.
-    pub fn worker_failure(&self) -> Option<&str> {
+    pub fn worker_failure(&self) -> Option<&GiveUpReason> {
         match self.workers.last() {
             Some(FinishedWorker { worked: WorkerResult::Failed(reason), .. })
                 if !self.is_worker_due =>
             {
-                Some(reason.as_str())
+                Some(reason)
             }
             _ => None,
         }

@@ -3,6 +3,8 @@
 //! The worker continues the same journal. The process that started it accepts its result only if
 //! the worker's files exist. The result as a line is for other programs, and in early journals.
 
+use std::fmt;
+
 use super::design_file::DesignFile;
 
 /// How a worker ended.
@@ -40,6 +42,12 @@ impl GiveUpReason {
     /// Returns the word.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+impl fmt::Display for GiveUpReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
     }
 }
 

@@ -37,7 +37,7 @@ pub enum BarEnd<'e> {
 /// One start of a lane.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LaneBar<'e> {
-    /// The lane.
+    /// A lane of the run.
     pub id: &'e LaneId,
     /// When it began.
     pub from: TimelineMoment,

@@ -42,6 +42,7 @@ use self::state::WalkState;
 use super::citation::{Citation, CitedIn, CitedPassage};
 use super::event::{Boundary, Health, LaneEnd, LaneId, Millis, Occasion, Reply, Settings};
 use super::facts::Facts;
+use super::heavy::GiveUpReason;
 use super::notice::{DesignNote, Notice, NoticeLog, ToldArtifact};
 use super::outline::PhaseResults;
 use super::progress::{Breadcrumbs, Saved, Step};
@@ -103,7 +104,7 @@ pub enum DesignEnding {
     /// The budget is spent.
     OverBudget(BudgetStop),
     /// The worker process failed. Resuming starts it again.
-    HeavyFailed(String),
+    HeavyFailed(GiveUpReason),
     /// The plan exists, but could not be exported. Resuming tries again.
     NotExported(String),
 }

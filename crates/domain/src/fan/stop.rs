@@ -29,7 +29,7 @@ pub enum FanStop {
     },
     /// So many lanes in a row gave no answer.
     ManyFailures {
-        /// How many.
+        /// The number of lanes without an answer.
         count: usize,
         /// How the last of them ended.
         outcome: LaneOutcome,

@@ -4,6 +4,9 @@ use std::fmt;
 
 use super::budget::SpentAmount;
 
+/// What scripts know a budget stop by that says no more.
+const UNSTATED: &str = "Token budget cap hit; reviewer skipped";
+
 /// The budget that stopped a lane, and what was spent of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BudgetStop {
@@ -20,7 +23,11 @@ pub enum BudgetStop {
     },
     /// A budget is set, and the ledger cannot be read.
     Unknown,
-    /// The words of another program, or of a journal from before journals held facts.
+    /// A recording of a lane says that it was stopped, in these words.
+    Reported(String),
+    /// A budget stopped the lane, and nothing says which.
+    Unstated,
+    /// The words of a journal from before journals held facts. No new journal has them.
     Sentence(String),
 }
 
@@ -41,7 +48,8 @@ impl fmt::Display for BudgetStop {
             Self::Unknown => {
                 f.write_str("a budget is set, but Convoke cannot look up what was spent")
             }
-            Self::Sentence(words) => f.write_str(words),
+            Self::Unstated => f.write_str(UNSTATED),
+            Self::Reported(words) | Self::Sentence(words) => f.write_str(words),
         }
     }
 }

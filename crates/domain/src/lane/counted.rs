@@ -1,6 +1,8 @@
 //! The scope of a client's counters, and the usage of one run of a session by them.
 
+use super::agent_word::AgentWord;
 use super::event::Usage;
+use crate::client::Client;
 
 /// The scope of a counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,15 +31,15 @@ pub enum UsageExtent {
     LastStep,
 }
 
-/// The agents that report the usage of their last step alone, as measured.
-const LAST_STEP_ALONE: [&str; 1] = ["acp:opencode"];
-
 impl UsageExtent {
     /// Returns how much an agent reports, by the name that the ledger has.
     pub fn of(agent: &str) -> Self {
-        let remote = agent.strip_prefix("fleet:").and_then(|offer| offer.split('@').next());
-        let agent = remote.unwrap_or(agent);
-        if LAST_STEP_ALONE.contains(&agent) { Self::LastStep } else { Self::Whole }
+        let AgentWord::Acp(name) = AgentWord::parse(agent).here() else { return Self::Whole };
+        if Client::LAST_STEP_ALONE.iter().any(|client| client.name() == name) {
+            Self::LastStep
+        } else {
+            Self::Whole
+        }
     }
 }
 
@@ -86,6 +88,20 @@ mod tests {
                 micro_dollars,
             },
         )
+    }
+
+    #[test]
+    fn an_agent_that_reports_its_last_step_is_known_on_every_machine() {
+        for (agent, expected) in [
+            ("acp:opencode", UsageExtent::LastStep),
+            ("fleet:acp:opencode", UsageExtent::LastStep),
+            ("fleet:acp:opencode@app", UsageExtent::LastStep),
+            ("opencode", UsageExtent::Whole),
+            ("acp:codex", UsageExtent::Whole),
+            ("http:opencode", UsageExtent::Whole),
+        ] {
+            assert_eq!(UsageExtent::of(agent), expected, "{agent}");
+        }
     }
 
     #[test]

@@ -30,7 +30,7 @@ pub enum Thin {
     /// It has too few words.
     #[error("body too thin: {words}/{fewest} words after stripping fenced code")]
     FewWords {
-        /// How many.
+        /// The number of words outside of fenced code.
         words: usize,
         /// How many there should be.
         fewest: usize,

@@ -75,9 +75,7 @@ impl fmt::Display for Unanswered {
                 "Process did not complete (sentinel file missing — possible crash or system kill)",
             ),
             Self::OverBudget { stop: Some(stop) } => stop.fmt(f),
-            Self::OverBudget { stop: None } => {
-                f.write_str("Token budget cap hit; reviewer skipped")
-            }
+            Self::OverBudget { stop: None } => BudgetStop::Unstated.fmt(f),
             Self::Thin(thin) => {
                 let diagnosis = short_line(&thin.to_string().replace('|', "/"));
                 f.write_str(&diagnosis.chars().take(LONGEST_DIAGNOSIS).collect::<String>())

@@ -87,7 +87,7 @@ pub enum PlanForm {
 /// How much of the task list is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TaskForm {
-    /// All of it.
+    /// Every task has a line.
     Full,
     /// Finished tasks before the current one are drawn together.
     Short,

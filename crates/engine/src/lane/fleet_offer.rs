@@ -4,6 +4,9 @@ use std::fmt;
 
 use super::agent_ref::{AgentRef, is_name};
 
+/// What the names of all queues begin with.
+const QUEUE_PREFIX: &str = "convoke/";
+
 /// An agent on another machine: `AGENT` or `AGENT@REPOSITORY`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct FleetOffer {
@@ -33,7 +36,12 @@ impl FleetOffer {
 
     /// Returns the name of the queue in which lanes wait for workers with this offer.
     pub fn queue(&self) -> String {
-        format!("convoke/{self}")
+        format!("{QUEUE_PREFIX}{self}")
+    }
+
+    /// Reads the name of such a queue.
+    pub fn of_queue(queue: &str) -> Option<Self> {
+        queue.strip_prefix(QUEUE_PREFIX).and_then(Self::parse)
     }
 }
 
@@ -57,6 +65,8 @@ mod tests {
             let offer = FleetOffer::parse(words).unwrap();
             assert_eq!(offer.to_string(), words);
             assert_eq!(offer.queue(), format!("convoke/{words}"));
+            assert_eq!(FleetOffer::of_queue(&offer.queue()), Some(offer));
+            assert_eq!(FleetOffer::of_queue(words), None);
         }
         for words in [
             "",

@@ -145,7 +145,7 @@ fn a_resumed_round_says_why_and_what_it_saved() {
 fn hostile_texts_do_nothing_on_the_page_of_dispatches() {
     for (name, text) in texts() {
         let more = json!({"namesake": text, "doubt": text, "lines": [text],
-            "shown_by": [{"call": text, "lines": text}]});
+            "shown_by": [{"call": text, "lines": "all"}]});
         let cells = ["whole", "part", "older", "only_namesake", "not_read"].map(|standing| {
             (text.as_str(), cell(MatrixReceiptState::Part, Some(receipt(standing, more.clone()))))
         });

@@ -8,6 +8,7 @@ use convoke_domain::design::event::{Millis, Stamped};
 use convoke_domain::design::forecast::COMPARED;
 use convoke_domain::design::timeline::{LaneBar, Timeline};
 use convoke_domain::design::walk::{DesignEnding, DesignWalk, Next};
+use convoke_domain::lane::agent_word::AgentWord;
 use convoke_domain::lane::event::Usage;
 use convoke_domain::lane::forecast::Range;
 use convoke_domain::lane::ledger::{LaneEntry, Sum};
@@ -100,7 +101,7 @@ fn earlier_designs(
         let (_, events) = open_journal(workspace, &run.id).ok()?;
         let own = entries.iter().filter(|entry| {
             let purpose = &entry.begun.purpose;
-            let is_recorded = entry.begun.agent.starts_with("replay:");
+            let is_recorded = AgentWord::parse(&entry.begun.agent).is_recorded();
             purpose.run.as_deref() == Some(run.id.as_str())
                 && purpose.phase.as_deref() != Some(COMPARED)
                 // A recording costs nothing and reports nothing.

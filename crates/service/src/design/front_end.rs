@@ -29,7 +29,7 @@ pub enum TypedAnswer {
 /// A lane that another process of the same run runs now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkerLane {
-    /// The lane.
+    /// The lane, as the journal names it.
     pub id: LaneId,
     /// Its seat, for people.
     pub seat: String,

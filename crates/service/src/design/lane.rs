@@ -103,7 +103,7 @@ impl LaneOrder<'_> {
         let found = collected(&result);
         // No agent failed then; the spent amount is worth reporting.
         let reason = if found.status == CollectedStatus::BudgetSpent {
-            let stop = ran.stop.clone().or_else(|| why.clone().map(BudgetStop::Sentence));
+            let stop = ran.stop.clone().or_else(|| why.clone().map(BudgetStop::Reported));
             Some(Unanswered::OverBudget { stop })
         } else {
             found.reason

@@ -367,10 +367,10 @@ pub(super) fn keep_file(folder: &Path, name: &str, text: &str) -> Result<(), Fai
     })
 }
 
-/// Returns the budget that a lane was not started under.
+/// Returns the budget that a lane was not started under. The journal holds it as a fact.
 fn budget_stop(end: &LaneEnd) -> BudgetStop {
     match &end.reason {
         Some(Unanswered::OverBudget { stop: Some(stop) }) => stop.clone(),
-        _ => BudgetStop::Sentence(end.reason_text()),
+        _ => BudgetStop::Unstated,
     }
 }

@@ -96,7 +96,7 @@ pub struct MatrixReceiptReport {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum MatrixReceiptState {
-    /// All of it.
+    /// Every line.
     Whole,
     /// Some of its lines.
     Part,

@@ -191,6 +191,8 @@ impl Asker<'_> {
     }
 
     fn run_lane(&self, line: &Line, label: &str, prompt: &str) -> Result<LaneRun, Failure> {
+        let span = tracing::info_span!("fan", run = %self.run);
+        let _entered = span.enter();
         let request = LaneRequest {
             label: Some(label),
             model: self.settings.model.as_deref(),

@@ -17,7 +17,7 @@ pub enum FanError {
     /// The prompt names something that items do not have.
     #[error("cannot use the prompt: items have no `{name}`")]
     UnknownName {
-        /// The name.
+        /// The name between the braces of the prompt.
         name: String,
     },
     /// An item lacks a field that the prompt names.
@@ -68,7 +68,7 @@ pub enum FanError {
     Unreadable {
         /// The file.
         path: String,
-        /// The reason.
+        /// Why not, in words for the user.
         reason: Unreadable,
     },
     /// A file has changed since the run listed it.
@@ -89,7 +89,7 @@ pub enum FanError {
     /// The journal was changed.
     #[error("cannot use run {run}: its journal was changed at event {event}")]
     ChangedJournal {
-        /// The run.
+        /// The run that cannot go on.
         run: RunId,
         /// The first event that is not as it was written.
         event: u64,
@@ -97,7 +97,7 @@ pub enum FanError {
     /// The project is on another commit.
     #[error("cannot resume `{run}`: it began on {began}, and the project is on {now}")]
     OtherCommit {
-        /// The run.
+        /// The run that cannot go on here.
         run: RunId,
         /// The commit of the run.
         began: String,

@@ -1,6 +1,7 @@
 //! Why a fan-out starts no further lane, and what its answers say about the budget.
 
 use convoke_domain::fan::stop::FanStop;
+use convoke_domain::lane::agent_word::AgentWord;
 use convoke_domain::lane::budget::LaneBudget;
 use convoke_domain::lane::event::Usage;
 use convoke_domain::lane::outcome::LaneOutcome;
@@ -80,8 +81,8 @@ impl Desk<'_, '_> {
     pub(super) fn doubt_budget(&mut self, usage: Option<Usage>) {
         let Some(budget) = &self.course.work.budget else { return };
         let budget = budget.budget();
-        let is_recorded =
-            self.journal.record().settings().is_some_and(|run| run.agent.starts_with("replay:"));
+        let run = self.journal.record().settings();
+        let is_recorded = run.is_some_and(|run| AgentWord::parse(&run.agent).is_recorded());
         let missing = match (budget, usage) {
             // A recording costs nothing.
             _ if is_recorded => return,

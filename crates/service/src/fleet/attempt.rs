@@ -97,6 +97,8 @@ pub fn run_attempt(
 ) -> Result<AttemptEnd, Failure> {
     let store = open_store(session)?;
     let AttemptRequest { fence, worker, .. } = request;
+    let span = tracing::info_span!("fleet_lane", lane = %fence.lane);
+    let _entered = span.enter();
     let attempt = || store.begin_attempt(fence, worker, session.now());
     let begun = patiently(LONGEST, cancel, attempt).map_err(refused)?;
     let (lane, prompt) = match begun {

@@ -1,6 +1,7 @@
 //! What the fleet does: its workers and lanes, and what a person can ask of them.
 
 use convoke_domain::text::one_line;
+use convoke_engine::lane::fleet_offer::FleetOffer;
 use convoke_store::fleet::{FleetLane, FleetWorker, FleetWorkerState, PermitLimit};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -35,11 +36,11 @@ pub struct FleetStatus {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FleetWorkerReport {
-    /// Its name.
+    /// The name that its user gave it; several processes may share it.
     pub name: String,
     /// The process, which no other process is called.
     pub process: String,
-    /// The machine.
+    /// The host name of the machine that it runs on.
     pub machine: String,
     /// The number of the process on its machine.
     pub pid: u32,
@@ -63,7 +64,7 @@ pub struct FleetWorkerReport {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FleetLaneReport {
-    /// Its id.
+    /// The id that `convoke fleet stop` takes.
     pub id: String,
     /// The project that it belongs to.
     pub project: String,
@@ -77,7 +78,7 @@ pub struct FleetLaneReport {
     pub waits_for: Option<String>,
     /// The worker's process of the last attempt.
     pub worker: Option<String>,
-    /// The generation.
+    /// How often it was submitted; answers of earlier generations do not count.
     pub generation: u64,
     /// The attempt of the generation.
     pub attempt: u64,
@@ -93,7 +94,7 @@ pub struct FleetLaneReport {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PermitReport {
-    /// The agent.
+    /// The agent, as this machine's configuration names it.
     pub agent: String,
     /// How many of its lanes hold a permit, in all projects, as a submission counts them.
     pub open: u32,
@@ -115,7 +116,7 @@ pub struct DrainReport {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StoppedFleetLane {
-    /// The lane.
+    /// The id of the lane.
     pub lane: String,
     /// Whether it was open until now.
     pub stopped: bool,
@@ -188,8 +189,9 @@ fn state(worker: &FleetWorker, now: Timestamp) -> &'static str {
     if is_silent(worker, now) { "silent" } else { worker.state.name() }
 }
 
-fn offer_of(queue: &str) -> &str {
-    queue.strip_prefix("convoke/").unwrap_or(queue)
+/// Returns the words of the offer that a queue is for; the queue's name if a later version made it.
+fn offer_of(queue: &str) -> String {
+    FleetOffer::of_queue(queue).map_or_else(|| queue.to_owned(), |offer| offer.to_string())
 }
 
 /// Tells whether a worker takes lanes of a queue.
@@ -222,7 +224,7 @@ fn worker_report(
 }
 
 fn lane_report(lane: &FleetLane, workers: &[FleetWorker], now: Timestamp) -> FleetLaneReport {
-    let offer = offer_of(&lane.queue).to_owned();
+    let offer = offer_of(&lane.queue);
     let waits_for = (lane.state.name() == "waiting").then(|| match lane.not_before {
         Some(time) if time > now => format!("its time, {time}"),
         _ if !lane.complaints.is_empty() => {

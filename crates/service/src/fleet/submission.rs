@@ -85,7 +85,7 @@ impl StopReason {
 pub struct LaneSubmission {
     /// The request.
     pub order: FleetOrder,
-    /// The prompt.
+    /// The prompt as the worker's agent gets it.
     pub prompt: String,
     /// The lane's name in its project, by which a submitter finds it again.
     pub name: Option<String>,
@@ -94,9 +94,9 @@ pub struct LaneSubmission {
 /// A lane that was submitted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SubmittedLane {
-    /// Its id.
+    /// The id under which the store keeps it.
     pub id: String,
-    /// Its queue.
+    /// The queue in which it waits for a worker.
     pub queue: String,
     /// The generation that the engine must hand out.
     pub generation: u64,
@@ -107,7 +107,7 @@ pub struct SubmittedLane {
 /// What a submitter sees of its lane.
 #[derive(Debug)]
 pub struct LaneLook {
-    /// The lane.
+    /// The lane as the store has it now.
     pub lane: FleetLane,
     /// Lines since the last look.
     pub events: Vec<FleetEvent>,

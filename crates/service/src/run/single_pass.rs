@@ -34,7 +34,7 @@ pub(super) struct SinglePass {
     /// How long the lane took, in milliseconds.
     pub(super) took_ms: u64,
     usage: Option<KeptUsage>,
-    /// The plan.
+    /// The agent's whole answer.
     pub(super) plan: String,
 }
 

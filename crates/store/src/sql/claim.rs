@@ -12,7 +12,7 @@ use convoke_domain::scope::Address;
 use jiff::Timestamp;
 
 use super::delivery::read_wording;
-use super::row::Time;
+use super::row::{MessageIds, Time};
 use super::rows;
 use crate::delivery::{Claimant, GivenText, LastText, NewText, Session, Wording};
 use crate::sql::driver::{self, Connection, OptionalExtension, Row, params};
@@ -97,7 +97,7 @@ fn is_unread(connection: &Connection, agent: &Address, message: i64) -> driver::
 
 /// A text that another session of the agent was given, as one of its entries has it.
 struct GivenElsewhere {
-    messages: String,
+    messages: Vec<i64>,
     made_at: Timestamp,
     holder: Holder,
 }
@@ -155,11 +155,11 @@ fn given_elsewhere(
             (true, true) => Holder::Client(owner(row, 4)?),
             (true, false) => Holder::Session,
         };
-        Ok(GivenElsewhere { messages: row.get(0)?, made_at, holder })
+        let MessageIds(messages) = row.get(0)?;
+        Ok(GivenElsewhere { messages, made_at, holder })
     })?;
-    let held = found.iter().filter(|given| given.is_held(text, claimant, now));
-    let ids = held.flat_map(|given| given.messages.split(' ').filter_map(|id| id.parse().ok()));
-    Ok(ids.collect())
+    let held = found.into_iter().filter(|given| given.is_held(text, claimant, now));
+    Ok(held.flat_map(|given| given.messages).collect())
 }
 
 /// Returns the last text of a session, if it hands over messages that are still unread.
@@ -171,9 +171,9 @@ pub(super) fn given(
     let sql = "SELECT loss, messages, whose FROM deliveries \
                WHERE client = ?1 AND session_id = ?2 AND messages <> '' \
                ORDER BY loss DESC LIMIT 1";
-    let read = |row: &Row<'_>| Ok((row.get::<_, u32>(0)?, row.get::<_, String>(1)?, row.get(2)?));
+    let read = |row: &Row<'_>| Ok((row.get::<_, u32>(0)?, row.get(1)?, row.get(2)?));
     let found = connection.query_row(sql, params![client.name(), id], read).optional()?;
-    let Some((loss, messages, whose)) = found else { return Ok(None) };
+    let Some((loss, MessageIds(messages), whose)) = found else { return Ok(None) };
     if !has_unread(connection, &messages, whose)? {
         return Ok(None);
     }
@@ -213,13 +213,16 @@ pub(super) fn given_to(
     Ok(others)
 }
 
-fn has_unread(connection: &Connection, messages: &str, whose: String) -> driver::Result<bool> {
+fn has_unread(connection: &Connection, messages: &[i64], whose: String) -> driver::Result<bool> {
     let wording = Wording { whose, ..Wording::default() };
     let Some(agent) = wording.agent() else { return Ok(false) };
-    for message in messages.split(' ').filter_map(|id| id.parse().ok()) {
-        if is_unread(connection, &agent, message)? {
+    for message in messages {
+        if is_unread(connection, &agent, *message)? {
             return Ok(true);
         }
     }
     Ok(false)
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,7 +7,7 @@ use convoke_domain::scope::{Address, Scope};
 use jiff::Timestamp;
 
 use super::claim::{self, answering, claim, taken_messages};
-use super::row::{Time, Word};
+use super::row::{MessageIds, Time, Word};
 use super::{SqlStore, failed, rows};
 use crate::delivery::{
     Activity, BoundSession, Claimant, DeliveryStore, GivenText, LastText, NewText, Session,
@@ -256,13 +256,13 @@ fn insert_wording(
     let sql = "INSERT INTO deliveries (client, session_id, loss, text, messages, newest_known, \
                record_bytes, made_at, entries, whose) \
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
-    let messages: Vec<_> = wording.messages.iter().map(i64::to_string).collect();
+    let messages = MessageIds(wording.messages.clone());
     let values = params![
         session.client.name(),
         session.id,
         loss,
         wording.text,
-        messages.join(" "),
+        messages,
         wording.newest_known,
         i64::try_from(wording.record_bytes).unwrap_or(i64::MAX),
         Time(now),
@@ -274,8 +274,7 @@ fn insert_wording(
 
 pub(super) fn read_wording(row: &Row<'_>) -> driver::Result<Wording> {
     let record_bytes = row.get("record_bytes").map(i64::unsigned_abs)?;
-    let messages: String = row.get("messages")?;
-    let messages = messages.split(' ').filter_map(|id| id.parse().ok()).collect();
+    let MessageIds(messages) = row.get("messages")?;
     let newest_known = row.get("newest_known")?;
     let (entries, whose) = (row.get("entries")?, row.get("whose")?);
     Ok(Wording { text: row.get("text")?, messages, newest_known, record_bytes, entries, whose })

@@ -18,6 +18,7 @@ pub(crate) fn not_opened(location: StoreLocation, source: Error) -> StoreError {
 
 fn trouble(error: &Error) -> BackendTrouble {
     let code = match error {
+        Error::Sqlite(error) if is_strange_value(error) => return BackendTrouble::Damaged,
         Error::Sqlite(error) => error.sqlite_error_code(),
         #[cfg(feature = "postgres")]
         Error::Server(failure) => return failure.trouble(),
@@ -32,4 +33,14 @@ fn trouble(error: &Error) -> BackendTrouble {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => BackendTrouble::Busy,
         _ => BackendTrouble::Other,
     }
+}
+
+/// Tells whether a column has a value that Convoke does not write. Stores of later versions, which may
+/// have more of them, are refused when they are opened.
+const fn is_strange_value(error: &rusqlite::Error) -> bool {
+    use rusqlite::Error::{FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType};
+    matches!(
+        error,
+        FromSqlConversionFailure(..) | IntegralValueOutOfRange(..) | InvalidColumnType(..)
+    )
 }

@@ -37,6 +37,38 @@ impl FromSql for Word<TaskId> {
     }
 }
 
+/// The numbers of messages in one column, with a blank between two. A text with anything else in it is an
+/// error: leaving a number out would lose a message.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct MessageIds(pub(super) Vec<i64>);
+
+impl ToSql for MessageIds {
+    fn to_sql(&self) -> driver::ValueResult<ToSqlOutput<'_>> {
+        let ids: Vec<_> = self.0.iter().map(i64::to_string).collect();
+        Ok(ids.join(" ").into())
+    }
+}
+
+impl FromSql for MessageIds {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        let text = value.as_str()?;
+        if text.is_empty() {
+            return Ok(Self(Vec::new()));
+        }
+        let number = |word: &str| word.parse().ok().filter(|id| *id > 0);
+        let ids: Option<Vec<i64>> = text.split(' ').map(number).collect();
+        let strange = || FromSqlError::other(StrangeMessageIds { text: text.to_owned() });
+        ids.map(Self).ok_or_else(strange)
+    }
+}
+
+/// The store is damaged: Convoke writes no such list.
+#[derive(Debug, thiserror::Error)]
+#[error("`{}` is not a list of message numbers", text.escape_debug())]
+struct StrangeMessageIds {
+    text: String,
+}
+
 /// Returns a number as the database keeps it, which knows no larger ones than this.
 pub(super) fn stored(amount: impl TryInto<i64>) -> i64 {
     amount.try_into().unwrap_or(i64::MAX)

@@ -23,20 +23,28 @@ pub(super) fn check(target: Target) -> Result<(), Error> {
     let command = modules.join("convoke/bin/convoke.js");
     add_text(LAUNCHER, &command)?;
     let missing = launched(&command).output()?;
-    expect(missing.status.code() == Some(3), "without a program it exits 3", missing.status)?;
+    (missing.status.code() == Some(3))
+        .then_some(())
+        .ok_or_else(|| broken("without a program it exits 3", missing.status))?;
 
     let system = modules.join("@convoke").join(target.npm);
     add_text("{\"name\": \"system\"}\n", &system.join("package.json"))?;
     let program = system.join("bin/convoke");
     is_script(&program, "exit 7\n")?;
     let status = launched(&command).status()?;
-    expect(status.code() == Some(7), "it exits as its program", status)?;
+    (status.code() == Some(7))
+        .then_some(())
+        .ok_or_else(|| broken("it exits as its program", status))?;
     is_script(&program, "kill -KILL $$\n")?;
     let status = launched(&command).status()?;
-    expect(status.signal() == Some(9), "it ends by the signal that ended its program", status)?;
+    (status.signal() == Some(9))
+        .then_some(())
+        .ok_or_else(|| broken("it ends by the signal that ended its program", status))?;
     is_script(&program, "printf '%s|' \"$@\"\n")?;
     let echoed = launched(&command).args(["a b", "", "--c"]).output()?;
-    expect(echoed.stdout == b"a b||--c|", "it passes arguments on", echoed.status)?;
+    (echoed.stdout == b"a b||--c|")
+        .then_some(())
+        .ok_or_else(|| broken("it passes arguments on", echoed.status))?;
     is_script(&program, PATIENT)?;
     stop(&command)?;
     say("the npm command passes arguments, exit codes and signals on");
@@ -53,8 +61,11 @@ fn stop(launcher: &Path) -> Result<(), Error> {
     let mut rest = String::new();
     printed.read_to_string(&mut rest)?;
     let status = child.wait()?;
-    expect(rest == "stopped\n", "its program hears that it is to stop", status)?;
-    expect(status.code() == Some(9), "it waits for its program", status)
+    (rest == "stopped\n")
+        .then_some(())
+        .ok_or_else(|| broken("its program hears that it is to stop", status))?;
+    let waits = status.code() == Some(9);
+    waits.then_some(()).ok_or_else(|| broken("it waits for its program", status))
 }
 
 fn launched(launcher: &Path) -> Command {
@@ -68,10 +79,7 @@ fn is_script(program: &Path, lines: &str) -> Result<(), Error> {
     set_mode(program, Mode::Program)
 }
 
-fn expect(holds: bool, rule: &str, status: ExitStatus) -> Result<(), Error> {
-    if holds {
-        Ok(())
-    } else {
-        Err(format!("the npm command: {rule}, and it ended: {status}").into())
-    }
+/// The error for a command that does not hold a rule.
+fn broken(rule: &str, status: ExitStatus) -> Error {
+    format!("the npm command: {rule}, and it ended: {status}").into()
 }

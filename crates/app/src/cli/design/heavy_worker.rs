@@ -17,7 +17,7 @@ use convoke_service::failure::Failure;
 /// Run the phases from sketches to review (called by convoke)
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct WorkerArgs {
-    /// The run
+    /// The run whose heavy part it does
     #[arg(long, value_parser = RunId::parse)]
     run: RunId,
 

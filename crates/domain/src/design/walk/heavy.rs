@@ -40,7 +40,7 @@ pub(super) fn end(walk: &mut Walk<'_>) -> Walked<Passage> {
         return Ok(Passage::On);
     }
     if let Some(why) = walk.facts.worker_failure() {
-        return Err(Halt::End(DesignEnding::HeavyFailed(why.to_owned())));
+        return Err(Halt::End(DesignEnding::HeavyFailed(why.clone())));
     }
     if !walk.settings.nested {
         show_artifacts(walk);

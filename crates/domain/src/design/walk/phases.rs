@@ -52,7 +52,7 @@ pub(super) fn go(walk: &mut Walk<'_>, settle: &mut dyn FnMut(&WalkState, LogMark
     match halt {
         Halt::End(ending) => Next::End(ending),
         Halt::Need(need) => match walk.facts.worker_failure().filter(|_| walk.state.is_heavy) {
-            Some(why) => Next::End(DesignEnding::HeavyFailed(why.to_owned())),
+            Some(why) => Next::End(DesignEnding::HeavyFailed(why.clone())),
             None => Next::Need(need),
         },
     }

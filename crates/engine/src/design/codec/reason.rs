@@ -203,6 +203,7 @@ mod tests {
             r#"{"why":"over_budget","words":null}"#,
             r#"{"why":"over_budget","words":"used 101 of 100 tokens"}"#,
             r#"{"why":"over_budget","words":null,"stop":{"budget":"unknown"}}"#,
+            r#"{"why":"over_budget","words":null,"stop":{"budget":"reported","words":"x"}}"#,
             r#"{"why":"few_words","words":3,"fewest":30}"#,
             r#"{"why":"no_provenance"}"#,
             r#"{"why":"too_long","most":524288}"#,

@@ -20,6 +20,8 @@ pub(super) enum BudgetStopFact {
     Around(AmountBody),
     Day { most: AmountLimit, spent: u64, is_partial: bool, running: usize },
     Unknown,
+    Reported { words: String },
+    Unstated,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -83,6 +85,8 @@ pub(super) fn budget_fact(stop: BudgetStop) -> Result<BudgetStopFact, String> {
             BudgetStopFact::Day { most: budget.into(), spent, is_partial, running }
         }
         BudgetStop::Unknown => BudgetStopFact::Unknown,
+        BudgetStop::Reported(words) => BudgetStopFact::Reported { words },
+        BudgetStop::Unstated => BudgetStopFact::Unstated,
         BudgetStop::Sentence(sentence) => return Err(sentence),
     })
 }
@@ -97,6 +101,8 @@ impl From<BudgetStopFact> for BudgetStop {
                 Self::Day { spent: amount.into(), running }
             }
             BudgetStopFact::Unknown => Self::Unknown,
+            BudgetStopFact::Reported { words } => Self::Reported(words),
+            BudgetStopFact::Unstated => Self::Unstated,
         }
     }
 }
@@ -171,6 +177,8 @@ mod tests {
                 r#"{"budget":"day","most":{"tokens":1},"spent":2,"is_partial":false,"running":3}"#,
             ),
             ("budget_reached", r#"{"budget":"unknown"}"#),
+            ("budget_reached", r#"{"budget":"reported","words":"used 2 of 1 tokens"}"#),
+            ("budget_reached", r#"{"budget":"unstated"}"#),
         ] {
             let event = decode(kind, body).unwrap();
             assert_eq!(encode(&event), (kind, body.to_owned()));

@@ -203,6 +203,7 @@ mod tests {
             json!("a\nb"),
             json!("\u{202e}"),
             json!("../../etc"),
+            json!("1 x 2"),
         ];
         let empty = in_memory(KNOWN).unwrap();
         let memory = import(&empty, EXPORT).unwrap();

@@ -3,7 +3,7 @@
 use super::super::*;
 use super::run::Run;
 use super::world::World;
-use crate::design::heavy::WorkerResult;
+use crate::design::heavy::{GiveUpReason, WorkerResult};
 use crate::design::outline::DesignOutline;
 
 fn heavy() -> World {
@@ -95,8 +95,8 @@ fn a_failed_worker_is_reported_and_can_be_followed() {
     let mut world = heavy();
     world.workers = vec![WorkerResult::nothing_made()];
     let run = world.run();
-    let reason = "worker-yielded-without-artifacts";
-    assert_eq!(run.ending, DesignEnding::HeavyFailed(reason.to_owned()));
+    let reason = GiveUpReason::parse("worker-yielded-without-artifacts").unwrap();
+    assert_eq!(run.ending, DesignEnding::HeavyFailed(reason));
     assert_eq!(
         shown(&run),
         [
