@@ -67,7 +67,7 @@ pub(super) fn settings() -> Settings {
         brief: None,
         pack: None,
         pointers: None,
-        citation_rule: CitationRule::Everywhere,
+        citation_rule: CitationRule::EveryForm,
         documents: Vec::new(),
         is_rehearsal: false,
         no_branch: false,
