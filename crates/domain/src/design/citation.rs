@@ -6,12 +6,15 @@
 mod book;
 mod claim;
 mod forms;
+mod listed;
 mod readings;
 
 pub use self::book::{CheckedCitation, CitationBook, CitationVerdict, CitedIn, PlaceFinding};
 pub use self::claim::{CitedPassage, cited_places, cited_places_under};
+pub use self::listed::cited_in_plan;
 pub use self::readings::other_spellings;
 use super::finding::{Finding, Remark};
+use super::quote::line as quote_line;
 
 /// The most citations of one ballot that are checked.
 pub const MOST: usize = 200;
