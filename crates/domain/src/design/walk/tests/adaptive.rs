@@ -1,5 +1,6 @@
 //! Adaptive designs: no debate where all agree, and no vote that cannot matter.
 
+use super::super::Facts;
 use super::run::Run;
 use super::world::{World, block, in_block, synthesis, votes};
 use crate::design::event::{Event, Stamped};
@@ -70,7 +71,7 @@ fn a_killed_adaptive_design_spares_the_same_lanes() {
     let first = whole.events.iter().position(|stamped| is_judge(&stamped.event)).unwrap();
     for cut in first..whole.events.len() {
         let before = &whole.events[..cut];
-        let resumed = world.resume_after(before);
+        let resumed = world.go_on(Facts::fold(before.iter().cloned()), Event::Resumed);
         for (id, _) in &resumed.asked {
             let is_this = |stamped: &Stamped| matches!(&stamped.event, Event::LaneEnded(ended, _) if ended.as_str() == id);
             assert!(!before.iter().any(is_this), "{id} again after {cut} events");

@@ -330,17 +330,10 @@ impl World {
         self.go_on(Facts::default(), Event::Begun(Box::new(self.settings.clone())))
     }
 
-    /// Resumes a run that ended elsewhere.
     pub(super) fn resume(&self, run: &Run) -> Run {
         self.go_on(run.facts.clone(), Event::Resumed)
     }
 
-    /// Resumes a run that was killed after some events.
-    pub(super) fn resume_after(&self, events: &[Stamped]) -> Run {
-        self.go_on(Facts::fold(events.iter().cloned()), Event::Resumed)
-    }
-
-    /// Has a person decide something in a run that ended.
     pub(super) fn decide(
         &self,
         run: &Run,
@@ -353,7 +346,7 @@ impl World {
         self.go_on(run.facts.clone(), Event::Decided(ruling))
     }
 
-    fn go_on(&self, facts: Facts, first: Event) -> Run {
+    pub(super) fn go_on(&self, facts: Facts, first: Event) -> Run {
         let mut events = vec![first];
         let mut at = if facts.settings().is_some() { 1_000_000 } else { 0 };
         let (mut asked, mut prompts, mut taken) = (Vec::new(), Vec::new(), Vec::new());
