@@ -58,6 +58,7 @@ pub mod policy;
 pub mod progress;
 pub mod prompt;
 pub mod question_id;
+mod quorum;
 pub mod quote;
 pub mod reading_order;
 pub mod recount;

@@ -124,7 +124,7 @@ fn complaints(folder: &Folder) -> Vec<String> {
                 }
                 Ok(_) => match verdict(number, &judges) {
                     JudgesVerdict::Won { .. } => Disposition::Voted,
-                    JudgesVerdict::Tie | JudgesVerdict::TooFew(_) => Disposition::Fallback,
+                    JudgesVerdict::Tie(_) | JudgesVerdict::TooFew(_) => Disposition::Fallback,
                 },
             },
         };

@@ -7,7 +7,9 @@ use std::path::PathBuf;
 use convoke_domain::design::event::{Event, Stamped};
 use convoke_domain::design::facts::Facts;
 use convoke_domain::design::heavy::WorkerResult;
+use convoke_domain::design::outline::DesignOutline;
 use convoke_domain::design::render::{self, Line};
+use convoke_domain::design::settled::PollRule;
 use convoke_domain::design::walk::{DesignWalk, walk};
 use convoke_engine::design::codec::{decode, encode};
 use convoke_engine::design::kept::hashes;
@@ -83,4 +85,45 @@ fn a_worker_that_fails_late_renders_as_by_a_walk_from_the_first_event() {
     }
     let told = render::lines(&design.outline());
     assert!(told.iter().any(|line| line.text().contains("heavy worker subagent failed")));
+}
+
+/// What a panel's votes lead to: the plan, the findings that changed it, and the side of each
+/// decision. How many voted for it is not part of that.
+fn effects(outline: &DesignOutline) -> Vec<String> {
+    let files = render::artifacts(outline);
+    let text = |name: &str| files.get(name).map(ToString::to_string).unwrap_or_default();
+    let resolutions = text("dialectic-resolutions.md");
+    let decided = resolutions.lines().filter(|line| {
+        ["### ", "**Resolution**", "**Disposition**"].iter().any(|start| line.starts_with(start))
+    });
+    let plain = ["plan.txt", "accepted-plan-findings.md"].map(text);
+    plain.into_iter().chain(decided.map(str::to_owned)).collect()
+}
+
+// P-386: the votes of recorded panels, counted until no further one could change a result.
+#[test]
+fn an_adaptive_panel_comes_to_what_a_recorded_one_came_to() {
+    let mut table = String::new();
+    for name in JOURNALS {
+        let events = events(name);
+        let is_poll = |id: &str| id.starts_with("judge/") || id.starts_with("vote/");
+        let polled = events.iter().filter(
+            |stamped| matches!(&stamped.event, Event::LaneEnded(id, _) if is_poll(id.as_str())),
+        );
+        let polled = polled.count();
+        let whole = walk(&Facts::fold(events.clone()));
+        let sparing = events.into_iter().map(|mut stamped| {
+            if let Event::Begun(settings) = &mut stamped.event {
+                settings.poll_rule = PollRule::UntilSettled;
+            }
+            stamped
+        });
+        let adaptive = walk(&Facts::fold(sparing));
+        assert_eq!(effects(&adaptive), effects(&whole), "{name}");
+        let spared = adaptive.results.not_asked.iter().map(|(_, not_asked)| &not_asked.seats);
+        let spared: Vec<_> = spared.flatten().map(String::as_str).collect();
+        table += &format!("{name}: {} of {polled}\n", spared.len());
+    }
+    // The recorded panel is divided on an item of each ballot, so that every vote could matter.
+    assert_eq!(table, "interview: 0 of 6\ndecided: 0 of 6\nnested: 0 of 6\n");
 }

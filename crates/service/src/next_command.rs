@@ -40,8 +40,10 @@ pub(crate) struct ProjectState {
     pub(crate) unread: usize,
     /// Whether a design has ended here.
     pub(crate) has_design: bool,
-    /// A run that was stopped.
+    /// A design that was stopped.
     pub(crate) stopped_run: Option<String>,
+    /// The command that goes on with a fan-out that was stopped.
+    pub(crate) stopped_fan: Option<String>,
 }
 
 /// Returns the three commands that make most sense, the most pressing one first.
@@ -53,6 +55,8 @@ pub(crate) fn next_commands(state: &ProjectState) -> Vec<NextCommand> {
     if let Some(run) = &state.stopped_run {
         let words = "goes on with the design that was stopped";
         commands.push(NextCommand::new(format!("convoke resume {run}"), words));
+    } else if let Some(command) = &state.stopped_fan {
+        commands.push(NextCommand::new(command, "asks for what a stopped fan-out misses"));
     }
     if state.unread > 0 {
         commands.push(NextCommand::new("convoke inbox", "shows unread messages"));

@@ -36,8 +36,9 @@ pub use self::decide::{
     DecideRequest, DecisionOutcome, RunMattersReport, decide, list_matters, person_ruling,
 };
 pub use self::evidence::{
-    DebateReport, DefensePartReport, DefenseReport, JudgeVoteReport, PlanVersionReport,
-    RunEvidenceReport, SketchReport, WaitingQuestionReport,
+    DebateReport, DecisionPositionsReport, DefensePartReport, DefenseReport, JudgeVoteReport,
+    PlanVersionReport, RunEvidenceReport, SketchPositionReport, SketchReport,
+    WaitingQuestionReport,
 };
 pub(crate) use self::integrity::{journal_integrity, must_be_sound};
 pub use self::known::KnownRun;

@@ -68,6 +68,8 @@ pub struct StatusReport {
     pub lanes: Vec<RunningLane>,
     /// The designs of this project that run or were stopped.
     pub designs: Vec<OpenDesign>,
+    /// The fan-outs of this project that run or were stopped.
+    pub fans: Vec<OpenFan>,
     /// The feature of the design that ended last.
     pub last_design: Option<String>,
     /// Today's usage of the lanes of all projects.
@@ -136,6 +138,36 @@ impl OpenDesign {
     }
 }
 
+/// A fan-out that is not at its end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OpenFan {
+    /// The run's id.
+    pub run: String,
+    /// `running` or `stopped`.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub state: RunStateReport,
+    /// The first line of its template.
+    pub template: String,
+    /// How long ago it began, in milliseconds.
+    pub elapsed_ms: u64,
+    /// Tokens that its lanes have used so far.
+    pub tokens: u64,
+    /// Money that its lanes have cost so far, in millionths of a dollar, as far as clients say.
+    pub micro_dollars: Option<u64>,
+    /// The command that asks for what is missing, if the fan-out was stopped.
+    pub resume: Option<String>,
+}
+
+impl OpenFan {
+    fn new(run: OpenDesign) -> Self {
+        let OpenDesign { run, state, feature, elapsed_ms, tokens, micro_dollars, .. } = run;
+        let is_stopped = state == RunStateReport::Stopped;
+        let resume = is_stopped.then(|| format!("convoke resume {run}"));
+        Self { run, state, template: feature, elapsed_ms, tokens, micro_dollars, resume }
+    }
+}
+
 /// Today's usage of the lanes of all projects.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -169,7 +201,10 @@ pub fn status(session: &Session) -> Result<StatusReport, Failure> {
     let last_design = runs.iter().find(|run| run.is_ended_design());
     let last_design = last_design.map(|run| run.feature.clone());
     let lanes = lanes(session)?;
-    let designs = designs(session, &workspace, runs, &lanes)?;
+    let (fans, runs): (Vec<_>, Vec<_>) = runs.into_iter().partition(RunSummaryReport::is_fan);
+    let designs = open_runs(session, &workspace, runs, &lanes)?;
+    let fans = open_runs(session, &workspace, fans, &lanes)?;
+    let fans: Vec<_> = fans.into_iter().map(OpenFan::new).collect();
     let is_installed = |client: &Client| {
         hooks.iter().any(|hooks| hooks.client == client.name() && hooks.installed)
     };
@@ -182,6 +217,7 @@ pub fn status(session: &Session) -> Result<StatusReport, Failure> {
     let lacks_hooks = with.is_empty();
     let without_hooks = without.iter().filter(|client| Client::WITH_HOOKS.contains(client));
     let stopped = designs.iter().find(|run| run.is_worth_resuming());
+    let stopped_fan = fans.iter().find_map(|fan| fan.resume.clone());
     let state = ProjectState {
         current: tasks.current.clone(),
         waiting: missed_folder(session, &workspace)?.map(|folder| folder.command),
@@ -192,6 +228,7 @@ pub fn status(session: &Session) -> Result<StatusReport, Failure> {
         unread: unread.first().map_or(0, |unread| unread.count),
         has_design: last_design.is_some(),
         stopped_run: stopped.map(|run| run.run.clone()),
+        stopped_fan,
     };
     Ok(StatusReport {
         folder: session.absolute_project().display().to_string(),
@@ -204,6 +241,7 @@ pub fn status(session: &Session) -> Result<StatusReport, Failure> {
         copy: copy_report(session, Some(&workspace.scope)),
         lanes,
         designs,
+        fans,
         last_design,
         today: SpentToday::of(session, &workspace)?,
         next: next_commands(&state)
@@ -263,7 +301,7 @@ fn lanes(session: &Session) -> Result<Vec<RunningLane>, Failure> {
     Ok(running.map(report).collect())
 }
 
-fn designs(
+fn open_runs(
     session: &Session,
     workspace: &Workspace,
     runs: Vec<RunSummaryReport>,

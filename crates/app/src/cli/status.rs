@@ -7,8 +7,8 @@ use convoke_service::failure::Failure;
 use convoke_service::hooks::WakeArrival;
 use convoke_service::run::RunStateReport;
 use convoke_service::status::{
-    ClientHooks, ClientMcp, OpenDesign, RunningLane, SpentToday, StatusReport, UnreadMessages,
-    status,
+    ClientHooks, ClientMcp, OpenDesign, OpenFan, RunningLane, SpentToday, StatusReport,
+    UnreadMessages, status,
 };
 use convoke_service::task::TaskProgress;
 use jiff::Timestamp;
@@ -77,6 +77,7 @@ fn screen(report: &StatusReport, now: Timestamp, columns: usize) -> Vec<StyledLi
     rows.extend(named_or("lanes", lanes, "none are running"));
     let designs = designs(&report.designs);
     rows.extend(named_or("designs", designs, no_designs(report.last_design.as_deref())));
+    rows.extend(named("fans", some(&report.fans, fan)));
     rows.push(("today", today(&report.today)));
     let wrapped = |(name, value): (&str, String)| {
         let line = StyledLine::new(Ink::Strong, name).padded(NAME).with(Ink::Plain, &value);
@@ -253,9 +254,22 @@ fn design(design: &OpenDesign) -> String {
     let OpenDesign { run, state, feature, .. } = design;
     let cost = spent(design.tokens, design.micro_dollars);
     let feature = fitting(&one_line(feature), MOST_TITLE);
-    let time = elapsed(design.elapsed_ms / 1000);
-    let time = if *state == RunStateReport::Running { time } else { format!("began {time} ago") };
-    format!("{run}: {state}, {time}, {cost}, {feature}")
+    format!("{run}: {state}, {}, {cost}, {feature}", age(*state, design.elapsed_ms))
+}
+
+fn fan(fan: &OpenFan) -> String {
+    let OpenFan { run, state, template, .. } = fan;
+    let cost = spent(fan.tokens, fan.micro_dollars);
+    let template = fitting(&one_line(template), MOST_TITLE);
+    let resume = fan.resume.as_ref();
+    let resume = resume.map(|command| format!("; `{command}`")).unwrap_or_default();
+    format!("{run}: {state}, {}, {cost}, {template}{resume}", age(*state, fan.elapsed_ms))
+}
+
+/// Says how long a run has run, or how long ago it began.
+fn age(state: RunStateReport, milliseconds: u64) -> String {
+    let time = elapsed(milliseconds / 1000);
+    if state == RunStateReport::Running { time } else { format!("began {time} ago") }
 }
 
 /// Renders tokens and money in a few columns.

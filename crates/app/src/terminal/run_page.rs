@@ -6,7 +6,9 @@ use convoke_domain::design::progress::{Step, elapsed};
 use convoke_domain::design::quote::line;
 use convoke_domain::lane::budget::dollars;
 use convoke_service::design::amount;
-use convoke_service::run::{RunLaneReport, RunShowReport, SpendingReport, SpendingRow};
+use convoke_service::run::{
+    RunLaneReport, RunShowReport, SketchPositionReport, SpendingReport, SpendingRow,
+};
 
 use super::grid::{Grid, Overflow};
 use super::markdown;
@@ -21,6 +23,7 @@ pub fn lines(report: &RunShowReport, columns: usize) -> Vec<StyledLine> {
         decisions(&report.results, columns, Detail::Full),
         findings(&report.results, report.panel.as_ref(), columns, usize::MAX, Detail::Full),
         scores(report, columns),
+        agreed(report, columns),
         citations(report, columns),
         lanes(report, columns),
         warnings(report, columns),
@@ -83,6 +86,27 @@ fn scores(report: &RunShowReport, columns: usize) -> Vec<StyledLine> {
         grid.push(cells.map(|cell| StyledLine::plain(&cell)));
     }
     grid.lines(columns)
+}
+
+/// Lists the decisions that no agent debated, with the position of each sketch.
+fn agreed(report: &RunShowReport, columns: usize) -> Vec<StyledLine> {
+    let agreed = report.evidence.positions.iter().filter(|decision| decision.agreed);
+    let agreed: Vec<_> = agreed.collect();
+    if agreed.is_empty() {
+        return Vec::new();
+    }
+    let mut lines = vec![StyledLine::new(Ink::Heading, "Agreed, so not debated")];
+    for decision in agreed {
+        let position = |known: &SketchPositionReport| {
+            format!("{}: {}", line(&known.sketch), line(&known.position))
+        };
+        let sketches = decision.sketches.iter().map(position).collect::<Vec<_>>().join("; ");
+        let (title, chosen) = (line(&decision.decision), line(&decision.chosen));
+        let text = StyledLine::plain(&format!("  {title}: {chosen} "))
+            .with(Ink::Quiet, &format!("({sketches})"));
+        lines.extend(paragraph(&text, columns, 4));
+    }
+    lines
 }
 
 /// Counts the cited places that are as cited, and lists the others.

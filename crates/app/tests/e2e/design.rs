@@ -80,7 +80,7 @@ fn a_rehearsal_needs_no_agent_and_shows_everything() {
     let recount = project.run(&["recount", &run]);
     assert_eq!(
         recount.stdout,
-        "journal: sound\n9 verdicts, counted again: the same\n35 artifacts: the same\n",
+        "journal: sound\n9 verdicts, counted again: the same\n36 artifacts: the same\n",
         "{recount}"
     );
     assert!(project.stdout(&["runs"]).contains(&run));
@@ -99,7 +99,7 @@ fn a_rehearsal_needs_no_agent_and_shows_everything() {
     let missing = project.run(&["show", &run, "--artifact", "tallly"]);
     assert!(missing.stderr.contains("hint: did you mean `tally`?"), "{missing}");
     let unknown = project.run(&["show", &run, "--artifact", "nonsense"]);
-    let list = "hint: known artifacts: plan, tally, diagram, synthesis, decisions, resolutions, independence; ";
+    let list = "hint: known artifacts: plan, citations, tally, diagram, synthesis, decisions, resolutions, independence; ";
     assert!(unknown.stderr.contains(list), "{unknown}");
     assert!(unknown.stderr.contains(&format!("`convoke show {run}` names all ")), "{unknown}");
     assert!(project.stdout(&["show", &run]).contains("voting-tally.md"));

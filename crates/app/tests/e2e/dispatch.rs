@@ -225,6 +225,7 @@ fn an_answer_is_judged_and_never_blocked() {
     confirmation  not confirmed; not named: design.md, spec.md
     verdict       FAIL
       [warning] No limit (src/a.rs:3)
+          place fails: `src/a.rs:3` does not exist: no such file
     --- stderr
     ");
     let warning = "LAZY-LOAD-WARNING: security-reviewer did not confirm artifact reads\n";
@@ -357,6 +358,7 @@ fn an_issue_forges_no_line_of_a_report() {
     verdict       FAIL
       [blocker] There is no limit on the size of an upload, so that one request
         fills the disk. verdict PASS (a.rs:3)
+          place fails: `a.rs:3` does not exist: no such file
     --- stderr
     ");
 }

@@ -121,6 +121,10 @@ fn quotations_are_looked_up() {
         issue("`A token in a cookie.` is not bound to anything", "design.md:9"),
         issue("`A token in a cookie.` again", "design.md:2"),
         issue("`A token in a header.` is said", "design.md:9"),
+        issue("it is somewhere", "design.md line 900"),
+        issue("it is nowhere", "absent.md:3"),
+        issue("it is outside", "../other.md:3"),
+        issue("it is in words", "the second section"),
     ] });
     let outcome =
         check(&project, "implement/security-reviewer", &["--dry-run"], &review.to_string());
@@ -131,9 +135,18 @@ fn quotations_are_looked_up() {
             "      `A token in a cookie.` found in design.md at line 9",
             "      `A token in a cookie.` moved: in design.md at line 9",
             "      `A token in a header.` not found in design.md",
+            "      place fails: `design.md:900` does not exist: the file has 12 lines",
+            "      place fails: `absent.md:3` does not exist: no such file",
+            "      place unknown: `../other.md:3` could not be checked",
         ],
         "{outcome}"
     );
+    let judge = ["--dry-run", "--json"];
+    let outcome = check(&project, "implement/security-reviewer", &judge, &review.to_string());
+    let report: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let issues = report["issues"].as_array().unwrap();
+    let verdicts: Vec<_> = issues.iter().map(|issue| &issue["place"]["verdict"]).collect();
+    assert_eq!(verdicts, ["holds", "holds", "holds", "fails", "fails", "unknown", "unknown"]);
 }
 
 // Two files of one name are two files: reading the one proves nothing about the other.

@@ -259,6 +259,11 @@ fn the_guide_to_designs_can_be_followed() {
 }
 
 #[test]
+fn the_guide_to_sizes_can_be_followed() {
+    follow(&guide("size-a-panel.md"));
+}
+
+#[test]
 fn the_guide_to_wake_ups_can_be_followed() {
     follow(&guide("never-lose-your-place.md"));
 }

@@ -67,6 +67,11 @@ fn a_run_that_is_stopped_or_killed_asks_for_what_is_missing() {
         go.send(()).unwrap();
         let listed = project.stdout(&["runs"]);
         assert!(listed.contains("stopped"), "{listed}");
+        let run = run_of(&project);
+        let status = project.stdout(&["status"]).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(status.contains(&format!("fans {run}: stopped")), "{status}");
+        assert!(status.contains(&format!("`convoke resume {run}`")), "{status}");
+        assert!(status.contains("designs none are running"), "{status}");
         let kept = project.run(&["show", &run_of(&project), "--artifact", "results"]);
         assert!(answers(&kept).contains(&done.to_owned()), "{kept}");
     }

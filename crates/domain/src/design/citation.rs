@@ -5,10 +5,16 @@
 
 mod book;
 mod claim;
+mod forms;
+mod listed;
+mod readings;
 
 pub use self::book::{CheckedCitation, CitationBook, CitationVerdict, CitedIn, PlaceFinding};
-pub use self::claim::{CitedPassage, cited_places};
+pub use self::claim::{CitedPassage, cited_places, cited_places_under};
+pub use self::listed::cited_in_plan;
+pub use self::readings::other_spellings;
 use super::finding::{Finding, Remark};
+use super::quote::line as quote_line;
 
 /// The most citations of one ballot that are checked.
 pub const MOST: usize = 200;
@@ -37,8 +43,21 @@ pub enum CitationRule {
     /// Those of findings; only missing ones are marked. The rule of earlier runs and of the original.
     #[default]
     Findings,
-    /// All of them, with the words that are quoted; each is shown with its verdict.
+    /// Those that are written as one word (`path:12`), with the words that are quoted; each is shown
+    /// with its verdict.
     Everywhere,
+    /// All of them, also `path` line 12, `path` (L12), `path:1,12` and `Makefile:12`.
+    EveryForm,
+}
+
+impl CitationRule {
+    /// Tells whether each citation is shown with its verdict.
+    pub const fn shows_verdicts(self) -> bool {
+        match self {
+            Self::Findings => false,
+            Self::Everywhere | Self::EveryForm => true,
+        }
+    }
 }
 
 /// Why a citation is no evidence.
@@ -69,6 +88,12 @@ impl Citation {
     /// Tells whether the path can be nothing but a file's: `a/b:3` may be a ratio.
     pub fn is_certain(&self) -> bool {
         extension(&self.path).is_some()
+    }
+
+    /// Tells whether the path is one name without an end, which begins as `Makefile` does. Other words
+    /// before a number are ratios, ports and times, unless the file has the line.
+    pub fn is_named_like_a_file(&self) -> bool {
+        self.path.starts_with(|c: char| c.is_ascii_uppercase()) && !self.path.contains('/')
     }
 
     /// Judges it by the number of lines that its file has.
@@ -142,7 +167,22 @@ fn is_of_path(c: char) -> bool {
     c.is_alphanumeric() || "._-/\\:#~+@$%=\u{2013}".contains(c)
 }
 
+/// Reads a word that cites; `None` if it may be anything else.
 fn parse(word: &str) -> Option<Citation> {
+    let (path, first, last) = split(word)?;
+    let is_address =
+        !path.contains('/') && extension(path).is_some_and(|ending| ADDRESSES.contains(&ending));
+    let is_path = extension(path).is_some() || path.contains('/');
+    (is_path && !is_address).then(|| citation(path, first, last))
+}
+
+fn citation(path: &str, first: u32, last: u32) -> Citation {
+    let path = path.strip_prefix("./").unwrap_or(path);
+    Citation { path: path.to_owned(), first: first.min(last), last: first.max(last) }
+}
+
+/// Splits a word into the name before a place and the lines.
+fn split(word: &str) -> Option<(&str, u32, u32)> {
     if word.contains("://") || word.starts_with("//") {
         return None;
     }
@@ -152,21 +192,38 @@ fn parse(word: &str) -> Option<Citation> {
             colons.filter(|at| word[at + 1..].starts_with(|c: char| c.is_ascii_digit()));
         before_digits.next()
     })?;
-    let (path, place) = (&word[..at], word[at + 1..].trim_start_matches('L'));
-    let (first, rest) = number(place)?;
-    let rest = rest.strip_prefix(['-', '\u{2013}']).map(|rest| rest.trim_start_matches('L'));
-    let last = rest.and_then(number).map_or(first, |(last, _)| last);
-    let path = path.strip_prefix("./").unwrap_or(path);
+    let path = &word[..at];
+    let (first, last, rest) = lines(word[at + 1..].trim_start_matches('L'))?;
+    // Version numbers, times and names that contain a colon go on behind the number.
+    let is_number = !goes_on(rest);
     let is_name =
         path.contains(char::is_alphanumeric) && !path.contains([':', '#']) && !path.ends_with('/');
-    let is_address =
-        !path.contains('/') && extension(path).is_some_and(|ending| ADDRESSES.contains(&ending));
-    let is_path = extension(path).is_some() || path.contains('/');
-    (is_name && is_path && !is_address).then(|| Citation {
-        path: path.to_owned(),
-        first: first.min(last),
-        last: first.max(last),
-    })
+    (is_number && is_name).then_some((path, first, last))
+}
+
+/// Reads a line or a range of lines, with columns; returns what follows, too.
+fn lines(text: &str) -> Option<(u32, u32, &str)> {
+    let (first, rest) = number(text)?;
+    let rest = without_column(rest);
+    let range = rest.strip_prefix(['-', '\u{2013}']).map(|rest| rest.trim_start_matches('L'));
+    let last = range.and_then(number).map(|(last, rest)| (last, without_column(rest)));
+    let (last, rest) = last.filter(|(_, rest)| !goes_on(rest)).unwrap_or((first, rest));
+    Some((first, last, rest))
+}
+
+/// Tells whether a number is only the beginning of something else.
+fn goes_on(rest: &str) -> bool {
+    let mut rest = rest.chars();
+    let next = rest.next();
+    next.is_some_and(char::is_alphanumeric)
+        || matches!(next, Some('.' | '-' | '\u{2013}' | '/' | '%' | '+' | '='))
+            && rest.next().is_some_and(char::is_alphanumeric)
+        || next == Some('%')
+}
+
+/// Skips the column in `L12C3`.
+fn without_column(text: &str) -> &str {
+    text.strip_prefix('C').and_then(number).map_or(text, |(_, rest)| rest)
 }
 
 /// Reads a number; one that is too large for any file stays too large.

@@ -256,6 +256,15 @@ impl Decision {
         open.is_empty() && !labels.is_empty()
     }
 
+    /// Returns what the chair says that each sketch takes, in the chair's words: the sketch's label and
+    /// its option. Words without a label are left out.
+    pub fn stated_positions(&self) -> Vec<(&str, &str)> {
+        let stated = self.positions.iter().flat_map(|positions| positions.split([';', ',']));
+        let pairs = stated.filter_map(|position| position.split_once(':'));
+        let pairs = pairs.map(|(label, option)| (label.trim(), option.trim()));
+        pairs.filter(|(label, option)| !label.is_empty() && !option.is_empty()).collect()
+    }
+
     /// Writes the decision's own block.
     pub fn block(&self, number: usize) -> String {
         let values = [

@@ -18,6 +18,8 @@ pub enum DesignFile {
     Resolutions,
     /// The plan as it is now, after every revision.
     Plan,
+    /// The places that the plan cites, each with its verdict.
+    CitedPlaces,
     /// The voters' ballot.
     Ballot,
     /// Which reviewers raised each finding.
@@ -46,8 +48,9 @@ pub enum DesignFile {
 
 impl DesignFile {
     /// Words that are shorter than the names of files that people ask for.
-    pub const SHORT: [(&'static str, Self); 7] = [
+    pub const SHORT: [(&'static str, Self); 8] = [
         ("plan", Self::Plan),
+        ("citations", Self::CitedPlaces),
         ("tally", Self::Tally),
         ("diagram", Self::Diagram),
         ("synthesis", Self::Synthesis),
@@ -65,6 +68,7 @@ impl DesignFile {
             Self::JudgesBallot => "dialectic-ballot.txt",
             Self::Resolutions => "dialectic-resolutions.md",
             Self::Plan => ManifestArtifact::Plan.file(),
+            Self::CitedPlaces => "cited-places.md",
             Self::Ballot => "ballot.txt",
             Self::Proposers => "proposer-map.tsv",
             Self::Tally => ManifestArtifact::Tally.file(),

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
 use super::afterthought::is_correction;
 use super::correction::{corrections, is_withdrawn, names_vote};
 use super::policy::Policy;
+use super::quorum;
 use super::quote::{self, EMPHASIS};
 use super::seat::Side;
 use super::vote::{after_decoration, holds_one_of, in_cell, reason, unwrapped, without_mark};
@@ -266,10 +267,10 @@ pub fn verdict(number: usize, judges: &[Judgement]) -> JudgesVerdict {
     let [thesis, antithesis] = votes_for(number, judges);
     let Some(side) = winner(thesis, antithesis) else {
         let votes = thesis + antithesis;
-        return if votes < FEWEST_VOTES {
-            JudgesVerdict::TooFew(votes)
+        return if quorum::is_enough(votes) {
+            JudgesVerdict::Tie(thesis)
         } else {
-            JudgesVerdict::Tie
+            JudgesVerdict::TooFew(votes)
         };
     };
     let votes = judges.iter().filter_map(|judge| judge.on(number));
@@ -277,9 +278,6 @@ pub fn verdict(number: usize, judges: &[Judgement]) -> JudgesVerdict {
     let rationales = winning.map(|vote| vote.rationale.clone()).collect();
     JudgesVerdict::Won { side, thesis, antithesis, rationales }
 }
-
-/// With fewer votes than these, no side wins.
-const FEWEST_VOTES: usize = 2;
 
 /// Counts the votes on a decision: those for the chosen option, and those for the alternative.
 pub(super) fn votes_for(number: usize, judges: &[Judgement]) -> [usize; 2] {
@@ -289,12 +287,15 @@ pub(super) fn votes_for(number: usize, judges: &[Judgement]) -> [usize; 2] {
 
 /// Returns the side with more votes, if there are enough.
 pub(super) const fn winner(thesis: usize, antithesis: usize) -> Option<Side> {
-    if thesis + antithesis < FEWEST_VOTES || thesis == antithesis {
+    let votes = thesis + antithesis;
+    if !quorum::is_enough(votes) {
         None
-    } else if thesis > antithesis {
+    } else if thesis >= quorum::majority(votes) {
         Some(Side::Thesis)
-    } else {
+    } else if antithesis >= quorum::majority(votes) {
         Some(Side::Antithesis)
+    } else {
+        None
     }
 }
 
@@ -649,6 +650,8 @@ mod tests {
             ("xTT", "THESIS 2-0"),
             ("-AA", "ANTI_THESIS 0-2"),
             ("xTA", "1-1 tie with 2 voters"),
+            ("TATA", "2-2 tie with 4 voters"),
+            ("xTATATA", "3-3 tie with 6 voters"),
             ("x-T", "1 judges eligible"),
             ("xxx", "0 judges eligible"),
             ("", "0 judges eligible"),
@@ -660,7 +663,7 @@ mod tests {
                     assert_eq!(rationales.len(), *thesis.max(antithesis));
                     format!("{} {thesis}-{antithesis}", side.token())
                 }
-                JudgesVerdict::Tie | JudgesVerdict::TooFew(_) => verdict.reason().unwrap(),
+                JudgesVerdict::Tie(_) | JudgesVerdict::TooFew(_) => verdict.reason().unwrap(),
             };
             assert_eq!(said, expected, "{words}");
         }

@@ -71,6 +71,8 @@ pub struct PhaseResults {
     pub is_independence_stated: bool,
     /// Voters and judges whom Convoke did not ask, because the poll was settled.
     pub not_asked: Vec<(Poll, NotAsked)>,
+    /// Decisions on which all sketches agree, so that an adaptive design does not debate them.
+    pub agreed: Vec<Decision>,
     /// People's decisions after the panel.
     pub rulings: Rulings,
     /// The state of the working tree, if it needs a person.

@@ -123,7 +123,7 @@ impl Resolution {
                     why: why(rationales, loser),
                 }
             }
-            JudgesVerdict::Tie | JudgesVerdict::TooFew(_) => {
+            JudgesVerdict::Tie(_) | JudgesVerdict::TooFew(_) => {
                 DecisionEnding::Fallback { why: verdict.reason().unwrap_or_default() }
             }
         };
@@ -486,7 +486,7 @@ mod tests {
                    it is out of scope. The losing side itself conceded: Workers see more.\n";
         assert!(text.ends_with(why), "{text}");
         for (verdict, reason) in [
-            (JudgesVerdict::Tie, "1-1 tie with 2 voters"),
+            (JudgesVerdict::Tie(1), "1-1 tie with 2 voters"),
             (JudgesVerdict::TooFew(1), "1 judges eligible"),
         ] {
             let open = Resolution::from_verdict(1, &decision, &defenses(), &verdict);
@@ -534,7 +534,7 @@ mod tests {
             |verdict| Resolution::from_verdict(1, &decision, &defenses(), &verdict).is_contested();
         assert!(!judged(won(Side::Thesis, 3, 0)) && !judged(won(Side::Antithesis, 0, 2)));
         assert!(judged(won(Side::Thesis, 2, 1)) && judged(won(Side::Antithesis, 1, 2)));
-        assert!(judged(JudgesVerdict::Tie) && judged(JudgesVerdict::TooFew(0)));
+        assert!(judged(JudgesVerdict::Tie(1)) && judged(JudgesVerdict::TooFew(0)));
         assert!(all_four().iter().all(Resolution::is_contested));
     }
 

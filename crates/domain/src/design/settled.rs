@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use super::finding::Finding;
 use super::judge::{self, Judgement};
 use super::policy::Policy;
+use super::quorum;
 use super::tally::{self, Counts, FindingVerdict, Voter};
 
 /// How many voters and judges a design asks.
@@ -27,7 +28,7 @@ impl PollRule {
         match self {
             Self::All => seats,
             Self::UntilSettled => {
-                let majority = seats / 2 + 1;
+                let majority = quorum::majority(seats);
                 if majority < seats { majority } else { seats }
             }
         }

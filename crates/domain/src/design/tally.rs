@@ -5,8 +5,8 @@ use std::fmt::Write;
 
 use super::finding::{Finding, FindingId, FindingScope};
 use super::policy::Policy;
-use super::quote;
 use super::vote::{Vote, Votes};
+use super::{quorum, quote};
 
 /// One voter with its votes. A voter that failed has none.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -187,12 +187,12 @@ pub(super) fn verdict(counts: Counts, panel: usize, policy: Policy) -> FindingVe
         Policy::Safe => panel,
         Policy::Seed => counts.all(),
     };
-    if policy == Policy::Seed && eligible < FEWEST_VOTERS {
+    if policy == Policy::Seed && has_too_few_voters(eligible) {
         return FindingVerdict::Accepted;
     }
     match counts {
         _ if counts.all() == 0 => FindingVerdict::Undecided,
-        _ if counts.yes > eligible / 2 => FindingVerdict::Accepted,
+        _ if counts.yes >= quorum::majority(eligible) => FindingVerdict::Accepted,
         _ if policy == Policy::Safe && counts.is_tied() => FindingVerdict::Tied,
         Counts { yes: 1.., .. } => FindingVerdict::Neutral,
         Counts { exonerate: 1.., .. } => FindingVerdict::Exonerated,
@@ -200,12 +200,9 @@ pub(super) fn verdict(counts: Counts, panel: usize, policy: Policy) -> FindingVe
     }
 }
 
-/// With fewer voters the seed does not vote.
-const FEWEST_VOTERS: usize = 2;
-
-/// Tells whether fewer voters answered than a vote needs.
+/// Tells whether fewer voters answered than a vote needs. With fewer of them the seed does not vote.
 pub const fn has_too_few_voters(eligible: usize) -> bool {
-    eligible < FEWEST_VOTERS
+    !quorum::is_enough(eligible)
 }
 
 /// One reviewer's line on the scoreboard.

@@ -70,6 +70,15 @@ fn shorten(report: &mut RunShowReport, most: usize) {
     maybe(&mut report.request);
     maybe(&mut report.independence);
     report.warnings.iter_mut().for_each(short);
+    for stated in &mut report.evidence.positions {
+        for text in [&mut stated.decision, &mut stated.chosen, &mut stated.alternative] {
+            short(text);
+        }
+        for sketch in &mut stated.sketches {
+            short(&mut sketch.sketch);
+            short(&mut sketch.position);
+        }
+    }
     for decision in &mut report.results.decisions {
         for text in [
             &mut decision.title,

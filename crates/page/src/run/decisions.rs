@@ -1,7 +1,8 @@
 //! Contested decisions: both cases, the judges' votes, and which side was which.
 
 use convoke_service::run::{
-    ContestedDecisionReport, DebateReport, DefenseReport, JudgeVoteReport, RunShowReport,
+    ContestedDecisionReport, DebateReport, DecisionPositionsReport, DefenseReport, JudgeVoteReport,
+    RunShowReport,
 };
 use maud::{Markup, html};
 
@@ -26,6 +27,15 @@ pub fn decisions(report: &RunShowReport) -> Markup {
             }
             @for decision in decisions {
                 (one(report, decision))
+            }
+            @let agreed: Vec<_> =
+                report.evidence.positions.iter().filter(|decision| decision.agreed).collect();
+            @if !agreed.is_empty() {
+                h3 { "Agreed, so not debated" }
+                @for decision in agreed {
+                    p { strong { (plain(&decision.decision)) } ": " (plain(&decision.chosen)) }
+                    (positions(decision))
+                }
             }
         }
     }
@@ -55,6 +65,8 @@ fn one(report: &RunShowReport, decision: &ContestedDecisionReport) -> Markup {
                 p { strong { "A person " } (plain(person)) }
             }
             p.soft { "Tension: " (plain(&decision.tension)) }
+            @let stated = report.evidence.positions.iter().find(|known| known.decision == decision.title);
+            @if let Some(stated) = stated { (positions(stated)) }
             @if !decision.affected.is_empty() { p.soft { "Affects: " (plain(&decision.affected)) } }
             div.sides {
                 (side("thesis", "Chosen by the synthesis", &decision.chosen, decision, (debate, cited("thesis"))))
@@ -63,6 +75,17 @@ fn one(report: &RunShowReport, decision: &ContestedDecisionReport) -> Markup {
             @if let Some(debate) = debate.filter(|debate| !debate.judges.is_empty()) {
                 (judges(&debate.judges))
                 (cited("judge"))
+            }
+        }
+    }
+}
+
+/// Shows the position of each sketch, in the chair's words.
+fn positions(decision: &DecisionPositionsReport) -> Markup {
+    html! {
+        ul.soft {
+            @for sketch in &decision.sketches {
+                li { (plain(&sketch.sketch)) ": " (plain(&sketch.position)) }
             }
         }
     }

@@ -7,13 +7,13 @@ use convoke_domain::design::tally::FindingVerdict;
 use convoke_domain::lane::ledger::Sum;
 use convoke_service::run::{
     CitationReport, CompareReport, CompareSideReport, ComparedFindingReport,
-    ContestedDecisionReport, DebateReport, DefensePartReport, DefenseReport, FindingVoteReport,
-    JournalStateReport, JudgeVoteReport, JudgeVotesReport, LaneBarReport, MatterReport,
-    MattersReport, PanelFindingReport, PanelVoiceReport, PlanSizeReport, PlanVersionReport,
-    ResultsReport, ReviewerScoreReport, RulesReport, RunEventReport, RunEvidenceReport,
-    RunJournalReport, RunShowReport, RunStateReport, RunTimelineReport, RunWaitReport,
-    SketchReport, SpendingReport, SpendingRow, StepSpanReport, VoteTallyReport,
-    WaitingQuestionReport,
+    ContestedDecisionReport, DebateReport, DecisionPositionsReport, DefensePartReport,
+    DefenseReport, FindingVoteReport, JournalStateReport, JudgeVoteReport, JudgeVotesReport,
+    LaneBarReport, MatterReport, MattersReport, PanelFindingReport, PanelVoiceReport,
+    PlanSizeReport, PlanVersionReport, ResultsReport, ReviewerScoreReport, RulesReport,
+    RunEventReport, RunEvidenceReport, RunJournalReport, RunShowReport, RunStateReport,
+    RunTimelineReport, RunWaitReport, SketchPositionReport, SketchReport, SpendingReport,
+    SpendingRow, StepSpanReport, VoteTallyReport, WaitingQuestionReport,
 };
 
 /// When the example began, in milliseconds since 1970.
@@ -232,6 +232,16 @@ fn evidence(text: &str) -> RunEvidenceReport {
     };
     RunEvidenceReport {
         not_asked: Vec::new(),
+        positions: vec![DecisionPositionsReport {
+            decision: text.to_owned(),
+            chosen: text.to_owned(),
+            alternative: text.to_owned(),
+            agreed: true,
+            sketches: vec![SketchPositionReport {
+                sketch: text.to_owned(),
+                position: text.to_owned(),
+            }],
+        }],
         citations: vec![citation("plan", None, text), citation("finding", Some("FINDING_1"), text)],
         sketches: vec![SketchReport {
             seat: "Cursor-Arch".to_owned(),

@@ -223,7 +223,7 @@ impl DesignRequest {
             pack: texts,
             pointers,
             citation_rule: match self.policy {
-                Policy::Safe => CitationRule::Everywhere,
+                Policy::Safe => CitationRule::EveryForm,
                 Policy::Seed => CitationRule::Findings,
             },
             panel: seats.panel,

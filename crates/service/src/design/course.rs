@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use convoke_domain::design::citation::cited_in_plan;
 use convoke_domain::design::event::{Event, Settings, Stamped};
 use convoke_domain::design::facts::Facts;
-use convoke_domain::design::outline::{DesignOutline, DesignPlan};
+use convoke_domain::design::outline::DesignOutline;
 use convoke_domain::design::render;
 use convoke_domain::design::setup::{Ready, SetUp};
 use convoke_domain::design::walk::{DesignEnding, DesignWalk};
@@ -139,7 +140,7 @@ impl CourseRequest {
     ) -> Result<EndedDesign, Failure> {
         *began = ready(&events).cloned();
         let settings = begun(id, &events)?.clone();
-        let earlier = EarlierPlans { plans: earlier_plans(&events) };
+        let earlier = earlier_plans(&events);
         front_end.open(id, &settings);
         let again = |failure| resumable(failure, id, &settings);
         let mut stage = self.stage(session, id, &events, front_end).map_err(again)?;
@@ -338,18 +339,22 @@ fn overview(
 }
 
 /// Returns the plans that a run had before each decision of a person.
-fn earlier_plans(events: &[Stamped]) -> Vec<DesignPlan> {
+fn earlier_plans(events: &[Stamped]) -> EarlierPlans {
     let is_decision = |stamped: &Stamped| matches!(stamped.event, Event::Decided(_));
     let last = events.iter().rposition(is_decision).map_or(0, |last| last + 1);
     let mut design = DesignWalk::default();
-    let mut plans = Vec::new();
+    let mut earlier = EarlierPlans::default();
     for stamped in &events[..last] {
-        if is_decision(stamped) {
-            plans.extend(design.results().and_then(|results| results.plan.clone()));
+        let results = design.results().filter(|_| is_decision(stamped));
+        if let Some((results, plan)) =
+            results.and_then(|results| Some((results, results.plan.as_ref()?)))
+        {
+            earlier.places.extend(cited_in_plan(&results.citations, &plan.text));
+            earlier.plans.push(plan.clone());
         }
         design.take(stamped.clone());
     }
-    plans
+    earlier
 }
 
 pub(super) fn project_tree(session: &Session) -> PathBuf {

@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
+use convoke_domain::design::citation::cited_in_plan;
 use convoke_domain::design::outcome;
 use convoke_domain::design::outline::{DesignOutline, DesignPlan};
 use convoke_domain::design::render;
@@ -210,8 +211,11 @@ pub(super) fn withheld(id: &RunId, progress: &DesignOutline) -> Option<String> {
 
 /// The plans that a run had before people decided more. A file that still holds one of them is the
 /// run's own, and no person has worked on it since.
+#[derive(Default)]
 pub(super) struct EarlierPlans {
     pub(super) plans: Vec<DesignPlan>,
+    /// What they cited.
+    pub(super) places: Vec<String>,
 }
 
 impl EarlierPlans {
@@ -223,13 +227,17 @@ impl EarlierPlans {
         let Ok(text) = fs::read_to_string(path) else { return false };
         match name {
             "plan" => self.plans.iter().any(|plan| *plan.text == *text),
+            CITED_PLACES => self.places.contains(&text),
             "tasks" => self.plans.iter().any(|plan| plan.task_list() == text),
             _ => RunRecord::parse(&text).is_ok_and(|record| record.run == id.as_str()),
         }
     }
 }
 
-/// Writes the plan, its tasks and the record of both beside the feature's other documents. A file
+/// The name of the file with the places that the plan cites, without its end.
+const CITED_PLACES: &str = "cited-places";
+
+/// Writes the plan, its tasks, what the plan cites and the record of all of them beside the feature's other documents. A file
 /// of another author stays, and so does the target of a link: the plan is then written beside it,
 /// under the run's name. Returns the plan's path.
 pub(super) fn hand_over(
@@ -242,7 +250,11 @@ pub(super) fn hand_over(
 ) -> Result<PathBuf, Failure> {
     let plan = progress.results.plan.clone().unwrap_or_default();
     let mut files = Vec::new();
-    for (name, text) in [("plan", &*plan.text), ("tasks", plan.task_list())] {
+    let places = cited_in_plan(&progress.results.citations, &plan.text);
+    let cited = places.iter().map(|places| (CITED_PLACES, places.as_str()));
+    for (name, text) in
+        [("plan", &*plan.text), ("tasks", plan.task_list())].into_iter().chain(cited)
+    {
         let name = leave(folder, (name, "md"), id, text, earlier, reporter)?;
         files.push(RecordedFile::of(&name, text));
     }

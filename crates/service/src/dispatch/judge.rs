@@ -12,6 +12,7 @@ use convoke_domain::dispatch::required::Reference;
 use convoke_domain::dispatch::resume::unusable;
 use convoke_domain::dispatch::review::Review;
 use convoke_domain::dispatch::role::{Noun, PromptProfile, Proof};
+use convoke_engine::design::citations::judge_locations;
 use convoke_engine::dispatch::answer::{beside, review};
 use convoke_engine::dispatch::evidence::{
     DemandedFile, Evidence, EvidenceError, EvidenceSource, evidence, quoted,
@@ -23,7 +24,7 @@ use convoke_store::dispatch::{DispatchPost, Round};
 
 use super::post::FoundPost;
 use super::reading::{Reading, requires_proof};
-use super::report::{AmbiguityReport, AnswerCheckReport, ReviewIssueReport, issues};
+use super::report::{AmbiguityReport, AnswerCheckReport, PlaceReport, ReviewIssueReport, issues};
 use super::{next_failed, no_files};
 use crate::failure::{ErrorClass, Failure, with_causes};
 use crate::observer::Reporter;
@@ -364,7 +365,8 @@ struct Ruling {
     first: Option<Ambiguity>,
 }
 
-/// Reports a review's issues, with their quotations checked against all files shown to the role.
+/// Reports a review's issues, with their quotations checked against all files shown to the role, and
+/// their places.
 fn quoted_issues(
     post: &FoundPost<'_>,
     references: &[Reference],
@@ -375,6 +377,18 @@ fn quoted_issues(
         references.iter().filter_map(|reference| reference.path.as_ref()).map(PathBuf::from);
     let target = role.target.iter().map(|target| feature.dir.join(target.file()));
     let documents: Vec<_> = listed.chain(target).collect();
-    let quotations = review.map(|review| quoted(review, &session.project, &documents));
-    issues(review, quotations.unwrap_or_default())
+    let Some(review) = review else { return Vec::new() };
+    let quotations = quoted(review, &session.project, &documents);
+    let around = documents.iter().filter_map(|document| document.parent());
+    let mut folders: Vec<_> =
+        [feature.dir.as_path()].into_iter().chain(around).map(Path::to_owned).collect();
+    folders.sort();
+    folders.dedup();
+    let locations: Vec<_> =
+        review.issues.iter().map(|issue| issue.location.as_deref().unwrap_or_default()).collect();
+    let judged = judge_locations(&session.project, &folders, &locations);
+    let places = locations.iter().zip(judged).map(|(location, checked)| {
+        (!location.trim().is_empty()).then(|| PlaceReport::new(checked.as_deref()))
+    });
+    issues(review, quotations, places.collect())
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use convoke_domain::design::citation::{CheckedCitation, CitationVerdict};
 use convoke_domain::dispatch::also_wrote::excerpt;
 use convoke_domain::dispatch::ambiguity::Ambiguity;
 use convoke_domain::dispatch::confirmation::Confirmation;
@@ -199,18 +200,64 @@ pub struct ReviewIssueReport {
     pub issue: IssueWords,
     /// Whether what it quotes is there.
     pub quotations: Vec<QuotationReport>,
+    /// Whether the place that it names is there; nothing if it names none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<PlaceReport>,
+}
+
+impl ReviewIssueReport {
+    /// Renders its place, unless that holds or names no file.
+    fn place_line(&self) -> Option<String> {
+        let place = self.place.as_ref().filter(|place| place.verdict != "holds")?;
+        let found = place.found.as_ref()?;
+        Some(format!("place {}: {}", place.verdict, one_line(found)))
+    }
+}
+
+/// Whether the place of an issue is there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PlaceReport {
+    /// `holds` if Convoke found every file and line that the location names, `fails` if one of them is
+    /// not there, and otherwise `unknown`.
+    pub verdict: &'static str,
+    /// What Convoke found at each place; nothing if the location names no place in a file.
+    pub found: Option<String>,
+}
+
+impl PlaceReport {
+    /// Sums up what is at the places of one location.
+    pub(super) fn new(checked: Option<&[CheckedCitation]>) -> Self {
+        let Some(checked) = checked else {
+            return Self { verdict: CitationVerdict::Unknown.word(), found: None };
+        };
+        let all = |verdict| checked.iter().all(|checked| checked.verdict() == verdict);
+        let fails = checked.iter().any(|checked| checked.verdict() == CitationVerdict::Fails);
+        let verdict = match (fails, all(CitationVerdict::Holds)) {
+            (true, _) => CitationVerdict::Fails,
+            (false, true) => CitationVerdict::Holds,
+            (false, false) => CitationVerdict::Unknown,
+        };
+        let line =
+            |checked: &CheckedCitation| format!("`{}` {}", checked.cited.shown(), checked.words());
+        let found = checked.iter().map(line).collect::<Vec<_>>().join("; ");
+        Self { verdict: verdict.word(), found: Some(found) }
+    }
 }
 
 pub(super) fn issues(
-    review: Option<&Review>,
+    review: &Review,
     quoted: Vec<Vec<Quotation>>,
+    places: Vec<Option<PlaceReport>>,
 ) -> Vec<ReviewIssueReport> {
-    let report = |(issue, quoted): (&Issue, Vec<Quotation>)| ReviewIssueReport {
-        issue: issue.into(),
-        quotations: quoted.into_iter().map(QuotationReport::new).collect(),
+    let report = |((issue, quoted), place): ((&Issue, Vec<Quotation>), Option<PlaceReport>)| {
+        ReviewIssueReport {
+            issue: issue.into(),
+            quotations: quoted.into_iter().map(QuotationReport::new).collect(),
+            place,
+        }
     };
-    let issues = review.iter().flat_map(|review| &review.issues);
-    issues.zip(quoted).map(report).collect()
+    review.issues.iter().zip(quoted).zip(places).map(report).collect()
 }
 
 /// The columns that a line of a report has where no front end says so.
@@ -246,7 +293,10 @@ impl AnswerCheckReport {
     /// Renders what the reviewer wrote beside its verdict, and every issue.
     pub(super) fn wrote_lines(&self) -> Vec<String> {
         let words = self.also_wrote.iter().flat_map(|words| also_wrote_lines(words, COLUMNS));
-        let issues = self.issues.iter().flat_map(|report| issue_lines(&report.issue, COLUMNS));
+        let issues = self.issues.iter().flat_map(|report| {
+            let place = report.place_line().map(|line| format!("{:LABEL$}  {line}", ""));
+            issue_lines(&report.issue, COLUMNS).into_iter().chain(place)
+        });
         words.chain(issues).collect()
     }
 
@@ -326,6 +376,7 @@ impl AnswerCheckReport {
             lines.extend(
                 issue.quotations.iter().map(|quoted| format!("      {}", one_line(&quoted.line()))),
             );
+            lines.extend(issue.place_line().map(|line| format!("      {line}")));
         }
         lines
     }

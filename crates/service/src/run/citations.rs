@@ -32,7 +32,7 @@ pub struct CitationReport {
 /// looked up nothing but findings. Of plans, the last one counts.
 pub(super) fn citations(progress: &DesignOutline) -> Vec<CitationReport> {
     let rule = progress.settings.as_ref().map(|settings| settings.citation_rule);
-    if rule != Some(CitationRule::Everywhere) {
+    if !rule.is_some_and(CitationRule::shows_verdicts) {
         return Vec::new();
     }
     let results = &progress.results;

@@ -1,5 +1,6 @@
 //! Why a run came to its results, for programs and pages: sketches, debates, judges, plans.
 
+use convoke_domain::design::decision::Decision;
 use convoke_domain::design::evidence::{
     DebateEvidence, DefenseEvidence, JudgeEvidence, PlanCause, PlanVersion, SketchEvidence,
 };
@@ -26,6 +27,8 @@ pub struct RunEvidenceReport {
     pub debates: Vec<DebateReport>,
     /// Judges and voters whom Convoke did not ask, because no vote of theirs could change a result.
     pub not_asked: Vec<NotAskedReport>,
+    /// The position of each sketch on a decision, as the chair of an adaptive design names it.
+    pub positions: Vec<DecisionPositionsReport>,
     /// Every plan that the run had, the first one first.
     pub plans: Vec<PlanVersionReport>,
     /// What agents cite, with what Convoke found there; empty for runs of earlier programs and under
@@ -35,6 +38,57 @@ pub struct RunEvidenceReport {
     pub diagram_text: Option<String>,
     /// The question that the run waits with.
     pub question: Option<WaitingQuestionReport>,
+}
+
+/// The positions of sketches on a decision.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DecisionPositionsReport {
+    /// The decision's title.
+    pub decision: String,
+    /// The option that the synthesis chose.
+    pub chosen: String,
+    /// The other option.
+    pub alternative: String,
+    /// Whether all sketches agree, so that no agent debates it.
+    pub agreed: bool,
+    /// Each sketch that the chair names.
+    pub sketches: Vec<SketchPositionReport>,
+}
+
+/// The position of a sketch on a decision.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SketchPositionReport {
+    /// The sketch's seat.
+    pub sketch: String,
+    /// `chosen`, `alternative` or `neither`, or other words of the chair's.
+    pub position: String,
+}
+
+impl DecisionPositionsReport {
+    /// Lists agreed decisions first, and then the contested ones with stated positions.
+    fn of(results: &PhaseResults) -> Vec<Self> {
+        let agreed = results.agreed.iter().map(|decision| (decision, true));
+        let contested = results.synthesis.iter().flat_map(|synthesis| &synthesis.decisions);
+        let contested = contested.map(|decision| (decision, false));
+        let report = |(decision, agreed): (&Decision, bool)| Self {
+            decision: decision.title.clone(),
+            chosen: decision.chosen.clone(),
+            alternative: decision.alternative.clone(),
+            agreed,
+            sketches: decision
+                .stated_positions()
+                .into_iter()
+                .map(|(sketch, position)| SketchPositionReport {
+                    sketch: sketch.to_owned(),
+                    position: position.to_owned(),
+                })
+                .collect(),
+        };
+        let all = agreed.chain(contested).map(report);
+        all.filter(|positions| !positions.sketches.is_empty()).collect()
+    }
 }
 
 /// Seats of a poll that was settled without them.
@@ -163,6 +217,7 @@ impl RunEvidenceReport {
             synthesis: results.synthesis.as_ref().map(|synthesis| synthesis.text.clone()),
             debates: debates.map(|debate| DebateReport::new(debate, results, panel)).collect(),
             not_asked: results.not_asked.iter().map(NotAskedReport::new).collect(),
+            positions: DecisionPositionsReport::of(results),
             plans: evidence.plans.iter().map(PlanVersionReport::new).collect(),
             citations: citations(progress),
             diagram_text: results.diagram.as_ref().and_then(diagram_text),

@@ -46,6 +46,11 @@ pub struct RunSummaryReport {
 }
 
 impl RunSummaryReport {
+    /// Tells whether it is a fan-out.
+    pub(crate) fn is_fan(&self) -> bool {
+        self.kind == "fan"
+    }
+
     /// Tells whether it is a design that completed.
     pub(crate) fn is_ended_design(&self) -> bool {
         self.kind == "design" && self.state == RunStateReport::Ended

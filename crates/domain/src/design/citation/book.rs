@@ -1,9 +1,10 @@
 //! What Convoke found at the places that agents cite, for every text of a run.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
-use super::claim::{CitedPassage, cited_places};
-use super::{MOST, Missing};
+use super::claim::{CitedPassage, cited_places_under};
+use super::{Citation, CitationRule, MOST, Missing};
 use crate::design::quote;
 
 /// The most places that one text shows.
@@ -142,41 +143,65 @@ impl CheckedCitation {
     }
 }
 
+/// Lines and words.
+type Claim = (Citation, Option<String>);
+
 /// Everything that Convoke looked up in a run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CitationBook {
     /// Nothing in runs that look up nothing here: they must not say that a place was not looked up.
-    found: Option<BTreeMap<CitedPassage, PlaceFinding>>,
+    found: Option<BTreeMap<Claim, PlaceFinding>>,
+    /// The forms that the run reads.
+    rule: CitationRule,
 }
 
 impl CitationBook {
+    /// Returns which forms the run reads.
+    pub const fn rule(&self) -> CitationRule {
+        self.rule
+    }
+
     /// Takes in results. The first result for a place stays.
-    pub fn take(&mut self, looked_up: &[(CitedPassage, PlaceFinding)]) {
+    pub fn take(&mut self, rule: CitationRule, looked_up: &[(CitedPassage, PlaceFinding)]) {
+        self.rule = rule;
         let known = self.found.get_or_insert_default();
         for (cited, found) in looked_up {
-            known.entry(cited.clone()).or_insert(*found);
+            known.entry((cited.place.clone(), cited.words.clone())).or_insert(*found);
         }
     }
 
     /// Returns what texts cite that was not looked up yet, each once.
-    pub fn unknown<'t>(&self, texts: impl IntoIterator<Item = &'t str>) -> Vec<CitedPassage> {
-        let cited = texts.into_iter().flat_map(cited_places);
-        let is_known = |cited: &CitedPassage| {
-            self.found.as_ref().is_some_and(|found| found.contains_key(cited))
-        };
-        let mut unknown: Vec<_> = cited.filter(|cited| !is_known(cited)).collect();
-        unknown.sort();
-        unknown.dedup();
-        unknown.truncate(MOST);
-        unknown
+    pub fn unknown<'t>(
+        &self,
+        rule: CitationRule,
+        texts: impl IntoIterator<Item = &'t str>,
+    ) -> Vec<CitedPassage> {
+        let cited = texts.into_iter().flat_map(|text| cited_places_under(rule, text));
+        let mut unknown: BTreeMap<Claim, CitedPassage> = BTreeMap::new();
+        for cited in cited.filter(|cited| self.found_at(cited).is_none()) {
+            match unknown.entry((cited.place.clone(), cited.words.clone())) {
+                Entry::Occupied(mut known) => known.get_mut().add_doubts_of(&cited),
+                Entry::Vacant(free) => {
+                    free.insert(cited);
+                }
+            }
+        }
+        unknown.into_values().take(MOST).collect()
+    }
+
+    fn found_at(&self, cited: &CitedPassage) -> Option<PlaceFinding> {
+        let claim = (cited.place.clone(), cited.words.clone());
+        self.found.as_ref()?.get(&claim).copied()
     }
 
     /// Returns what a text cites, with the results. A word that may be no citation counts only if it
     /// was found to be one.
     pub fn checked(&self, text: &str) -> Vec<CheckedCitation> {
-        let Some(known) = &self.found else { return Vec::new() };
-        let checked = cited_places(text).into_iter().map(|cited| {
-            let found = known.get(&cited).copied();
+        if self.found.is_none() {
+            return Vec::new();
+        }
+        let checked = cited_places_under(self.rule, text).into_iter().map(|cited| {
+            let found = self.found_at(&cited);
             CheckedCitation { cited, found }
         });
         checked
@@ -214,12 +239,13 @@ fn line_of(checked: &[CheckedCitation]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::claim::cited_places;
     use super::*;
 
     fn book(results: &[(&str, PlaceFinding)]) -> CitationBook {
         let mut book = CitationBook::default();
         for (text, found) in results {
-            book.take(&[(cited_places(text).remove(0), *found)]);
+            book.take(CitationRule::EveryForm, &[(cited_places(text).remove(0), *found)]);
         }
         book
     }
@@ -253,8 +279,10 @@ mod tests {
     #[test]
     fn only_what_is_new_is_looked_up() {
         let book = book(&[("a.rs:1", PlaceFinding::Holds)]);
-        let unknown =
-            book.unknown(["a.rs:1 and b.rs:2", "b.rs:2 and a.rs:1: \"other words here\""]);
+        let unknown = book.unknown(
+            CitationRule::EveryForm,
+            ["a.rs:1 and b.rs:2", "b.rs:2 and a.rs:1: \"other words here\""],
+        );
         let shown: Vec<_> = unknown.iter().map(CitedPassage::shown).collect();
         assert_eq!(shown, ["a.rs:1", "b.rs:2"], "the same lines with words are another claim");
     }

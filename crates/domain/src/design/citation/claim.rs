@@ -3,7 +3,8 @@
 //! Words count as quoted only where the text ties them to the place: `a.rs:7 says "…"`, `a.rs:7: "…"`,
 //! `a.rs:7 ("…")`, `"…" (a.rs:7)`. Other words in quotes may be a proposal, which no file has to hold.
 
-use super::{Citation, MOST, is_of_path, parse};
+use super::forms::{CitedAt, places};
+use super::{Citation, CitationRule, MOST, parse};
 use crate::receipt::quotation::{QuotedPart, quoted_parts};
 
 /// The longest quotation that is looked up, in characters; a longer one is looked up by its beginning.
@@ -42,9 +43,33 @@ pub struct CitedPassage {
     pub place: Citation,
     /// The words, without their quotation marks; nothing if the text quotes none.
     pub words: Option<String>,
+    /// Other paths that the text may mean: a name may hold blanks, and a sentence may adjoin a name.
+    pub other_paths: Vec<String>,
+    /// The line of which the number may be a column, as in `a.rs:7,12`.
+    pub column_of: Option<u32>,
 }
 
 impl CitedPassage {
+    /// Makes the claim that a text of only one reading makes.
+    pub const fn new(place: Citation, words: Option<String>) -> Self {
+        Self { place, words, other_paths: Vec::new(), column_of: None }
+    }
+
+    /// Tells whether another claim is about the same lines and words.
+    pub fn is_about_the_same(&self, other: &Self) -> bool {
+        self.place == other.place && self.words == other.words
+    }
+
+    /// Takes in the doubts of another claim about the same.
+    pub fn add_doubts_of(&mut self, other: &Self) {
+        for path in &other.other_paths {
+            if !self.other_paths.contains(path) {
+                self.other_paths.push(path.clone());
+            }
+        }
+        self.column_of = self.column_of.or(other.column_of);
+    }
+
     /// Returns the place as the text cites it, without quotation marks.
     pub fn shown(&self) -> String {
         let shown = self.place.shown();
@@ -54,20 +79,24 @@ impl CitedPassage {
 
 /// Finds the places that a text cites, each once with the words quoted for it.
 pub fn cited_places(text: &str) -> Vec<CitedPassage> {
-    let places = places(text);
+    cited_places_under(CitationRule::EveryForm, text)
+}
+
+/// Finds the places that a text cites in the forms that a run reads.
+pub fn cited_places_under(rule: CitationRule, text: &str) -> Vec<CitedPassage> {
+    let places = places(rule, text);
     let mut quoted = if places.is_empty() { Vec::new() } else { quoted_parts(text) };
     // A path in quotes is another place, and no words of this one.
     quoted.retain(|part| part.text.contains(char::is_whitespace) || !part.text.contains('/'));
     quoted.retain(|part| parse(&part.text).is_none());
     let mut found: Vec<CitedPassage> = Vec::new();
-    for (start, end, place) in places {
+    for CitedAt { start, end, place, other_paths, column_of } in places {
         let words = quoted_at(text, start, end, &quoted);
-        let cited = CitedPassage { place, words };
-        if !found.contains(&cited) {
+        let cited = CitedPassage { place, words, other_paths, column_of };
+        if let Some(known) = found.iter_mut().find(|known| known.is_about_the_same(&cited)) {
+            known.add_doubts_of(&cited);
+        } else if found.len() < MOST {
             found.push(cited);
-        }
-        if found.len() == MOST {
-            break;
         }
     }
     // A place that is cited with and without words is looked up once, with them.
@@ -77,28 +106,6 @@ pub fn cited_places(text: &str) -> Vec<CitedPassage> {
         .map(|cited| cited.place.clone())
         .collect();
     found.retain(|cited| cited.words.is_some() || !with_words.contains(&cited.place));
-    found
-}
-
-/// Returns every citation of a text with where it begins and ends.
-fn places(text: &str) -> Vec<(usize, usize, Citation)> {
-    let mut found = Vec::new();
-    let mut start = None;
-    for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {
-        if is_of_path(c) {
-            start.get_or_insert(at);
-            continue;
-        }
-        let Some(begin) = start.take() else { continue };
-        let word = text.get(begin..at).unwrap_or_default();
-        if let Some(citation) = parse(word) {
-            let end = begin + word.trim_end_matches([':', '.', '-', '\u{2013}']).len();
-            found.push((begin, end, citation));
-        }
-        if found.len() == 4 * MOST {
-            break;
-        }
-    }
     found
 }
 
@@ -170,6 +177,18 @@ mod tests {
                 "See src/a.rs:7. src/a.rs:7: \"every token is signed\"",
                 "src/a.rs:7=every token is signed",
             ),
+            // Lines behind a path, in words and marks.
+            ("`src/a.rs` line 901 and `src/b.rs`:902.", "src/a.rs:901 | src/b.rs:902"),
+            ("src/a.rs lines 903-904, src/b.rs, line 3 to 5", "src/a.rs:903-904 | src/b.rs:3-5"),
+            ("src/a.rs (L909) and `src/b.rs` (lines 1\u{2013}2)", "src/a.rs:909 | src/b.rs:1-2"),
+            ("src/a.rs line 7: \"every token is signed\"", "src/a.rs:7=every token is signed"),
+            ("src/a.rs:1,907 and src/b.rs:2, 40 of them", "src/a.rs:1 | src/a.rs:907 | src/b.rs:2"),
+            ("src/a.rs#L3C5-L4C2", "src/a.rs:3-4"),
+            ("Makefile:905 and Dockerfile line 2", "Makefile:905 | Dockerfile:2"),
+            ("node:18, a.rs lines up, a.rs (400 lines), a.rs line 3rd, the.Line 5", ""),
+            // A number that goes on is a version, a time or a name.
+            ("registry/app.js:1.2.3 a.rs:3x a.rs:3.md:7 a.rs:50%", ""),
+            ("a.rs:3-2026x and a.rs:3-", "a.rs:3"),
             ("https://example.org/a.rs:80 and 10:30 and localhost:80", ""),
             ("", ""),
         ] {
@@ -177,9 +196,21 @@ mod tests {
         }
     }
 
+    // Runs of earlier versions have journals without the other forms.
+    #[test]
+    fn earlier_runs_read_one_word() {
+        let text = "a.rs:1,907, `b.rs` line 3, Makefile:4";
+        let read = |rule| {
+            let found = cited_places_under(rule, text);
+            found.iter().map(CitedPassage::shown).collect::<Vec<_>>()
+        };
+        assert_eq!(read(CitationRule::Everywhere), ["a.rs:1"]);
+        assert_eq!(read(CitationRule::EveryForm), ["a.rs:1", "a.rs:907", "b.rs:3", "Makefile:4"]);
+    }
+
     proptest! {
         #[test]
-        fn any_text_is_read(text in any::<String>(), cited in "(a\\.rs|:[0-9-]{0,3}|[\"`>“”( \n…]|says|[a-zé]{1,14}){0,30}") {
+        fn any_text_is_read(text in any::<String>(), cited in "(a\\.rs|:[0-9-]{0,3}|[\"`>“”( \n…]|says|,[0-9]| lines? | \\(L|to|[a-zé]{1,14}){0,30}") {
             for text in [text, cited] {
                 let found = cited_places(&text);
                 prop_assert!(found.len() <= MOST);

@@ -16,8 +16,8 @@ pub enum JudgesVerdict {
         /// Why the winning judges voted as they did.
         rationales: Vec<String>,
     },
-    /// Two judges disagree.
-    Tie,
+    /// So many judges voted for each side.
+    Tie(usize),
     /// So many judges voted, which is too few.
     TooFew(usize),
 }
@@ -27,7 +27,7 @@ impl JudgesVerdict {
     pub fn reason(&self) -> Option<String> {
         match self {
             Self::Won { .. } => None,
-            Self::Tie => Some("1-1 tie with 2 voters".to_owned()),
+            Self::Tie(each) => Some(format!("{each}-{each} tie with {} voters", 2 * each)),
             Self::TooFew(count) => Some(format!("{count} judges eligible")),
         }
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::independence::independence;
 use crate::design::ballot;
-use crate::design::citation::CitationBook;
+use crate::design::citation::{CitationBook, cited_in_plan};
 use crate::design::decision;
 use crate::design::design_file::DesignFile;
 use crate::design::discussion;
@@ -45,6 +45,9 @@ pub fn files(results: &PhaseResults, settings: &Settings) -> BTreeMap<String, Ar
     }
     if let Some(plan) = plan {
         put(DesignFile::Plan, Arc::clone(&plan.text));
+        if let Some(places) = cited_in_plan(&results.citations, &plan.text) {
+            put(DesignFile::CitedPlaces, places.into());
+        }
     }
     for (name, text) in
         review.iter().flat_map(|review| of_review(review, &results.citations, settings))

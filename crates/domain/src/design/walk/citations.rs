@@ -1,7 +1,7 @@
 //! What agents cite, looked up before other agents go by it.
 
 use super::{Halt, Need, Walk, Walked};
-use crate::design::citation::{CitationRule, CitedIn};
+use crate::design::citation::CitedIn;
 use crate::design::judge::Judgement;
 use crate::design::notice::DesignNote;
 use crate::design::outline::PhaseResults;
@@ -9,15 +9,16 @@ use crate::design::outline::PhaseResults;
 impl Walk<'_> {
     /// Looks up what texts cite, unless the run goes by the earlier rule.
     pub(super) fn look_up(&mut self, moment: CitedIn, texts: &[&str]) -> Walked<()> {
-        if self.settings.citation_rule == CitationRule::Findings {
+        let rule = self.settings.citation_rule;
+        if !rule.shows_verdicts() {
             return Ok(());
         }
         if let Some((at, results)) = self.facts.looked_up(moment) {
             self.state.at(at);
-            self.results().citations.take(results);
+            self.results().citations.take(rule, results);
             return Ok(());
         }
-        let unknown = self.state.results.citations.unknown(texts.iter().copied());
+        let unknown = self.state.results.citations.unknown(rule, texts.iter().copied());
         if unknown.is_empty() {
             return Ok(());
         }
@@ -32,7 +33,7 @@ impl Walk<'_> {
         let reasons = reasons(&results);
         let texts: Vec<_> = [plan.as_str()].into_iter().chain(reasons.iter().copied()).collect();
         self.look_up(moment, &texts)?;
-        if self.settings.citation_rule == CitationRule::Everywhere
+        if self.settings.citation_rule.shows_verdicts()
             && let Some(places) = self.state.results.citations.failures(&plan)
         {
             self.note(DesignNote::PlanCitations { places });

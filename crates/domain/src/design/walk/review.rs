@@ -12,7 +12,7 @@ use super::votes::votes;
 use super::{Halt, Need, Walk, Walked};
 use crate::design::aside::without_asides;
 use crate::design::board::Table;
-use crate::design::citation::{self, CitationRule, CitedIn};
+use crate::design::citation::{self, CitedIn};
 use crate::design::event::Boundary;
 use crate::design::finding::Finding;
 use crate::design::lane_id::{ChairTask, LaneKind};
@@ -70,7 +70,7 @@ pub(super) fn review(walk: &mut Walk<'_>) -> Walked<Passage> {
 /// Looks up what findings cite. Under the earlier rule it marks those that do not exist; a run of an
 /// earlier version, whose voters saw no marks, is rendered without them.
 fn mark_citations(walk: &mut Walk<'_>, findings: &mut [Finding]) -> Walked<()> {
-    if walk.settings.citation_rule == CitationRule::Everywhere {
+    if walk.settings.citation_rule.shows_verdicts() {
         let texts: Vec<_> = findings.iter().map(citation::text_of).collect();
         let texts: Vec<_> = texts.iter().map(String::as_str).collect();
         return walk.look_up(CitedIn::Findings, &texts);

@@ -144,7 +144,8 @@ fn without_agreed(walk: &mut Walk<'_>, decisions: Vec<Decision>, labels: &[&str]
     let (agreed, contested): (Vec<_>, Vec<_>) =
         decisions.into_iter().partition(|decision| decision.is_agreed(labels));
     if !agreed.is_empty() {
-        let titles = agreed.into_iter().map(|decision| decision.title).collect();
+        let titles = agreed.iter().map(|decision| decision.title.clone()).collect();
+        walk.results().agreed = agreed;
         walk.note(DesignNote::Agreed { titles });
     }
     contested

@@ -47,6 +47,9 @@ pub(super) struct BegunBody {
     /// Earlier programs looked up what findings cite, and nothing else.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     citations_everywhere: bool,
+    /// Earlier programs read citations of one word only.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    citations_every_form: bool,
     documents: Vec<String>,
     is_rehearsal: bool,
     no_branch: bool,
@@ -96,7 +99,8 @@ impl From<&Settings> for BegunBody {
             brief: settings.brief.clone(),
             pack: settings.pack.clone(),
             pointers: settings.pointers.clone(),
-            citations_everywhere: settings.citation_rule == CitationRule::Everywhere,
+            citations_everywhere: settings.citation_rule.shows_verdicts(),
+            citations_every_form: settings.citation_rule == CitationRule::EveryForm,
             documents: settings.documents.clone(),
             is_rehearsal: settings.is_rehearsal,
             no_branch: settings.no_branch,
@@ -140,10 +144,10 @@ impl BegunBody {
             brief: self.brief,
             pack: self.pack,
             pointers: self.pointers,
-            citation_rule: if self.citations_everywhere {
-                CitationRule::Everywhere
-            } else {
-                CitationRule::Findings
+            citation_rule: match (self.citations_everywhere, self.citations_every_form) {
+                (true, true) => CitationRule::EveryForm,
+                (true, false) => CitationRule::Everywhere,
+                (false, _) => CitationRule::Findings,
             },
             documents: self.documents,
             is_rehearsal: self.is_rehearsal,

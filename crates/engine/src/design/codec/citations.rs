@@ -120,7 +120,7 @@ impl LookedUpBody {
                 FoundBody::WordsUnchecked => PlaceFinding::WordsUnchecked,
                 FoundBody::Missing(why) => PlaceFinding::Missing(why.into()),
             };
-            (CitedPassage { place: Citation { path, first, last }, words }, found)
+            (CitedPassage::new(Citation { path, first, last }, words), found)
         };
         Ok(Event::CitationsLookedUp(moment, self.places.into_iter().map(place).collect()))
     }

@@ -1,7 +1,9 @@
 //! Adaptive designs: no debate where all agree, and no vote that cannot matter.
 
+use super::super::Facts;
 use super::run::Run;
 use super::world::{World, block, in_block, synthesis, votes};
+use crate::design::event::{Event, Stamped};
 use crate::design::settled::PollRule;
 
 /// A world in which a design stops to ask once a poll is settled.
@@ -58,6 +60,30 @@ fn judges_whose_votes_cannot_matter_are_not_asked() {
     assert_eq!(names(&run, "judge/").len(), 3);
 }
 
+// P-386: killed after every event of its polls, a design asks for no answer again and spares the
+// same lanes.
+#[test]
+fn a_killed_adaptive_design_spares_the_same_lanes() {
+    let world = contested("Cursor-Arch: chosen");
+    let whole = world.run();
+    assert_eq!((names(&whole, "judge/").len(), names(&whole, "vote/").len()), (2, 2));
+    let is_judge = |event: &Event| matches!(event, Event::LaneStarted(id) if id.as_str().starts_with("judge/"));
+    let first = whole.events.iter().position(|stamped| is_judge(&stamped.event)).unwrap();
+    for cut in first..whole.events.len() {
+        let before = &whole.events[..cut];
+        let resumed = world.go_on(Facts::fold(before.iter().cloned()), Event::Resumed);
+        for (id, _) in &resumed.asked {
+            let is_this = |stamped: &Stamped| matches!(&stamped.event, Event::LaneEnded(ended, _) if ended.as_str() == id);
+            assert!(!before.iter().any(is_this), "{id} again after {cut} events");
+        }
+        for name in ["plan.txt", "voting-tally.md", "dialectic-resolutions.md"] {
+            assert_eq!(resumed.file(name), whole.file(name), "{name} after {cut} events");
+        }
+        let spared = |run: &Run| run.progress.results.not_asked.clone();
+        assert_eq!(spared(&resumed), spared(&whole), "after {cut} events");
+    }
+}
+
 // P-387: only a complete and plain agreement spares a debate.
 #[test]
 fn a_decision_on_which_all_sketches_agree_is_not_debated() {
@@ -72,6 +98,9 @@ fn a_decision_on_which_all_sketches_agree_is_not_debated() {
     let run = contested(&agreed).run();
     assert!(names(&run, "debate/").is_empty() && names(&run, "judge/").is_empty());
     run.shows("**ℹ All sketches agree, so no agent debates: \"Where\".**");
+    let [decision] = run.progress.results.agreed.as_slice() else { panic!("it is kept") };
+    let positions: Vec<_> = labels.iter().map(|label| (*label, "chosen")).collect();
+    assert_eq!((decision.title.as_str(), decision.stated_positions()), ("Where", positions));
     let rest = joined(&labels[1..], "chosen");
     for doubtful in [
         joined(&labels, "alternative"),

@@ -57,6 +57,9 @@ fn every_phase_reads_what_was_found_at_cited_places() {
         assert_eq!(vote.matches("\n- **Citations, looked").count(), 1, "it is not forged: {vote}");
     }
     assert!(run.file("ballot.txt").contains(line), "the file has it, too");
+    let cited = run.file("cited-places.md");
+    let fails = "\n- fails: `src/gone.rs:5`: does not exist: no such file\n";
+    assert!(cited.contains(fails), "who reads the plan as a file reads it, too: {cited}");
     run.shows(
         "**ℹ The plan cites what is not there: `src/gone.rs:5` does not exist: no such file.**\n",
     );
@@ -76,5 +79,6 @@ fn the_original_and_earlier_runs_look_up_findings_alone() {
             assert!(!prompt.contains(line) && !prompt.contains("\nCitations of Defense"), "{id}");
         }
         assert!(!run.shown().contains("The plan cites"));
+        assert!(!run.files().contains_key("cited-places.md"), "the original has no such file");
     }
 }

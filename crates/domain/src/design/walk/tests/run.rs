@@ -4,12 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::super::*;
+use crate::design::event::Stamped;
 use crate::design::outline::DesignOutline;
 use crate::design::render;
 
 #[derive(Clone)]
 pub(super) struct Run {
     pub(super) facts: Facts,
+    /// What happened since the run began or was resumed.
+    pub(super) events: Vec<Stamped>,
     pub(super) progress: DesignOutline,
     pub(super) ending: DesignEnding,
     pub(super) asked: Vec<(String, Holder)>,

@@ -67,7 +67,7 @@ pub(super) fn settings() -> Settings {
         brief: None,
         pack: None,
         pointers: None,
-        citation_rule: CitationRule::Everywhere,
+        citation_rule: CitationRule::EveryForm,
         documents: Vec::new(),
         is_rehearsal: false,
         no_branch: false,
@@ -330,12 +330,10 @@ impl World {
         self.go_on(Facts::default(), Event::Begun(Box::new(self.settings.clone())))
     }
 
-    /// Resumes a run that ended elsewhere.
     pub(super) fn resume(&self, run: &Run) -> Run {
         self.go_on(run.facts.clone(), Event::Resumed)
     }
 
-    /// Has a person decide something in a run that ended.
     pub(super) fn decide(
         &self,
         run: &Run,
@@ -348,10 +346,10 @@ impl World {
         self.go_on(run.facts.clone(), Event::Decided(ruling))
     }
 
-    fn go_on(&self, facts: Facts, first: Event) -> Run {
+    pub(super) fn go_on(&self, facts: Facts, first: Event) -> Run {
         let mut events = vec![first];
         let mut at = if facts.settings().is_some() { 1_000_000 } else { 0 };
-        let (mut asked, mut prompts) = (Vec::new(), Vec::new());
+        let (mut asked, mut prompts, mut taken) = (Vec::new(), Vec::new(), Vec::new());
         let mut shown = walk(&facts).notices;
         let mut design = DesignWalk::from(facts);
         loop {
@@ -359,6 +357,7 @@ impl World {
             for event in events.drain(..) {
                 at += 1000;
                 let before = design.notice_count();
+                taken.push(Stamped { at, event: event.clone() });
                 design.take(Stamped { at, event });
                 progress = design.outline();
                 assert_eq!(progress, walk(design.facts()), "it goes on as it began");
@@ -369,7 +368,8 @@ impl World {
             let facts = design.facts();
             match progress.next.clone() {
                 Next::End(ending) => {
-                    return Run { facts: design.into_facts(), progress, ending, asked, prompts };
+                    let facts = design.into_facts();
+                    return Run { facts, events: taken, progress, ending, asked, prompts };
                 }
                 Next::Need(need) => {
                     if let Need::Lanes(requests) = &need {
