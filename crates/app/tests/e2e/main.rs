@@ -103,6 +103,7 @@ mod pack;
 mod pager;
 mod panel;
 mod park;
+mod park_ground;
 mod picture;
 mod pin;
 mod pin_lanes;
