@@ -33,6 +33,7 @@ mod design_nested;
 mod design_output;
 mod design_panel;
 mod design_parent;
+mod design_park;
 mod design_resume;
 mod design_rules;
 mod design_terminal;

@@ -176,6 +176,12 @@ fn summary<'o>(
         DesignOutcome::Interrupted => {
             (Some(ErrorClass::Interrupted), "interrupted".to_owned(), &[][..], again(""))
         }
+        DesignOutcome::Parked => (
+            Some(ErrorClass::Interrupted),
+            "interrupted while parked".to_owned(),
+            &[][..],
+            again(" --park"),
+        ),
         DesignOutcome::HeavyDone => {
             (None, "worker process done".to_owned(), &[][..], String::new())
         }

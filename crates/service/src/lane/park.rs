@@ -139,18 +139,27 @@ pub(crate) fn reset_time(transcript: &LaneTranscript, now: Timestamp) -> Option<
 }
 
 /// Returns a time as people of this machine read it.
-pub(crate) fn shown(at: Timestamp) -> String {
+pub fn shown(at: Timestamp) -> String {
     at.to_zoned(own_zone()).strftime("%Y-%m-%d %H:%M:%S %:z").to_string()
 }
 
 /// Tells until when Convoke waits. Its messages can go to a file of the project, so this comes before the
 /// snapshot that a wait begins with.
 pub(super) fn announce(until: Timestamp, reporter: &Reporter) {
-    reporter.say(format!("parked until {}; Ctrl-C stops", shown(until)));
+    reporter.say(announcement(until));
+}
+
+/// Returns the sentence that says until when Convoke waits.
+pub(crate) fn announcement(until: Timestamp) -> String {
+    format!("parked until {}; Ctrl-C stops", shown(until))
 }
 
 /// Waits until a time, by the machine's clock, and tells how long that still takes.
-pub(super) fn wait_until(session: &Session, until: Timestamp, reporter: &Reporter) -> ParkEnd {
+pub(crate) fn wait_until(
+    session: &Session,
+    until: Timestamp,
+    tell: &mut dyn FnMut(String),
+) -> ParkEnd {
     let (sender, stopped) = channel();
     let cancel = session.cancel();
     let _watch = cancel.watch(move || sender.send(()).unwrap_or_default());
@@ -162,7 +171,7 @@ pub(super) fn wait_until(session: &Session, until: Timestamp, reporter: &Reporte
         let Some(left) = Duration::try_from(left).ok().filter(|left| !left.is_zero()) else {
             return ParkEnd::Over;
         };
-        reporter.waiting(format!(
+        tell(format!(
             "parked until {}, {} left; Ctrl-C stops",
             shown(until),
             in_words(left.as_secs())
@@ -212,11 +221,11 @@ mod tests {
     fn a_wait_goes_by_the_clock_of_the_machine() {
         let session = session(8 * 3600);
         let until = Timestamp::from_second(9 * 3600).unwrap();
-        assert_eq!(wait_until(&session, until, &session.reporter()), ParkEnd::Over);
+        assert_eq!(wait_until(&session, until, &mut drop), ParkEnd::Over);
         let looks = session.now().as_second() / (8 * 3600);
         assert_eq!(looks, 3, "at the beginning, after a tick, and here");
         let past = Timestamp::from_second(-1).unwrap();
-        assert_eq!(wait_until(&session, past, &session.reporter()), ParkEnd::Over);
+        assert_eq!(wait_until(&session, past, &mut drop), ParkEnd::Over);
     }
 
     // P-404
@@ -225,7 +234,7 @@ mod tests {
         let session = session(0);
         session.cancel().cancel();
         let until = Timestamp::from_second(9 * 3600).unwrap();
-        assert_eq!(wait_until(&session, until, &session.reporter()), ParkEnd::Stopped);
+        assert_eq!(wait_until(&session, until, &mut drop), ParkEnd::Stopped);
     }
 
     // P-402

@@ -44,7 +44,8 @@ pub(crate) fn wait_on_ground(
         TreeWatching::Tree => TreeWatch::begin(Rights::ReadOnly, look),
         TreeWatching::Nothing => TreeWatch::Off,
     };
-    if wait_until(look.session, until, look.reporter) == ParkEnd::Stopped {
+    if wait_until(look.session, until, &mut |text| look.reporter.waiting(text)) == ParkEnd::Stopped
+    {
         return Ok(ParkEnd::Stopped);
     }
     let verdict = watch.end(look).and_then(changes_by_others);
