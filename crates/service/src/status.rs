@@ -21,7 +21,7 @@ use crate::init::plans;
 use crate::lane::{LaneList, day, is_paid, list, read_pulse};
 use crate::next_command::{NextCommand, ProjectState, next_commands};
 use crate::replica::{StoreCopyReport, copy_report};
-use crate::run::{RunStateReport, RunSummaryReport, is_rehearsal, list_runs};
+use crate::run::{RunStateReport, RunSummaryReport, is_rehearsal, list_runs, parked_until};
 use crate::session::Session;
 use crate::settings::lane;
 use crate::task::{TaskDesk, TaskPlace, TaskProgress, task_progress};
@@ -120,6 +120,8 @@ pub struct OpenDesign {
     pub tokens: u64,
     /// Money that its lanes have cost so far, in millionths of a dollar, as far as clients say.
     pub micro_dollars: Option<u64>,
+    /// When the limit ends that it waits for, or waited for when its process ended.
+    pub parked_until: Option<String>,
 }
 
 /// Today's usage of the lanes of all projects.
@@ -274,7 +276,10 @@ fn designs(
                 micro_dollars = Some(micro_dollars.unwrap_or_default().saturating_add(more));
             }
         }
+        let id = RunId::parse(&run.run).ok();
+        let parked = id.map(|id| parked_until(workspace, &id)).transpose().map_err(refused)?;
         Ok(OpenDesign {
+            parked_until: parked.flatten().map(|until| until.to_string()),
             elapsed_ms: run.started_at.parse().map_or(0, |at| since(at, session)),
             state: run.state,
             feature: run.feature,

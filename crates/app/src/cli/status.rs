@@ -5,6 +5,7 @@ use convoke_domain::lane::budget::dollars;
 use convoke_domain::text::{counted, fitting, one_line, shell_word};
 use convoke_service::failure::Failure;
 use convoke_service::hooks::WakeArrival;
+use convoke_service::lane::shown_reset;
 use convoke_service::run::RunStateReport;
 use convoke_service::status::{
     ClientHooks, ClientMcp, OpenDesign, RunningLane, SpentToday, StatusReport, UnreadMessages,
@@ -236,7 +237,9 @@ fn design(design: &OpenDesign) -> String {
     let feature = fitting(&one_line(feature), MOST_TITLE);
     let time = elapsed(design.elapsed_ms / 1000);
     let time = if *state == RunStateReport::Running { time } else { format!("began {time} ago") };
-    format!("{run}: {state}, {time}, {cost}, {feature}")
+    let parked = design.parked_until.as_deref().and_then(|until| until.parse().ok());
+    let parked = parked.map(|until| format!(", parked until {}", shown_reset(until)));
+    format!("{run}: {state}{}, {time}, {cost}, {feature}", parked.unwrap_or_default())
 }
 
 /// Renders tokens and money in a few columns.

@@ -116,9 +116,15 @@ fn a_design_waits_and_asks_only_for_what_is_missing() {
         design.parks();
         let shown = panel.shown(&panel.run().0);
         assert!(shown["lanes"].as_array().unwrap().iter().all(|other| lane_name(other) != lane));
+        let status: Value =
+            serde_json::from_str(&panel.project.stdout(&["status", "--json"])).unwrap();
+        assert!(status["designs"][0]["parked_until"].is_string(), "{status}");
+        let status = panel.project.stdout(&["status"]);
+        assert!(status.contains(": running, parked until 20"), "{status}");
         restore(&panel, agent);
         let ended = design.end();
         assert_eq!(ended.code, Some(0), "{lane} {}", ended.stderr);
+        assert!(!panel.project.stdout(&["status"]).contains("parked"));
         must_be_whole(&panel, 1);
     }
 }
@@ -178,6 +184,8 @@ fn a_parked_design_outlives_its_process() {
         let hint = format!("hint: convoke resume {run} --park\n");
         assert_eq!(ended.stderr.contains(&hint), code.is_some(), "{}", ended.stderr);
         assert_eq!(state, "stopped");
+        let status = panel.project.stdout(&["status"]);
+        assert!(status.contains(": stopped, parked until 20"), "{status}");
         restore(&panel, "codex");
         let resumed = panel.project.run(&["resume", &run, "--park", "--no-probe"]);
         assert_eq!(resumed.code, Some(0), "{resumed}");
