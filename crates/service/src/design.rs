@@ -13,6 +13,7 @@ mod held_run;
 mod hold;
 mod lane;
 mod nested;
+mod parking;
 mod person;
 mod probe;
 mod question;

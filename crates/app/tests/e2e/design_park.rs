@@ -81,7 +81,7 @@ fn recorded(panel: &Panel) -> (usize, Vec<String>) {
     (refused.count(), answered.map(|(_, request)| request.clone()).collect())
 }
 
-/// Checks that a run ended as one without limits does, and that no answer was asked for twice.
+/// Checks that a run ended as one without limits does, and that no agent answered a request twice.
 fn must_be_whole(panel: &Panel, refused: usize) {
     let undisturbed = Panel::new();
     assert_eq!(undisturbed.design(&[]).code, Some(0));
@@ -129,7 +129,7 @@ fn a_design_waits_and_asks_only_for_what_is_missing() {
     }
 }
 
-// P-406: each agent is asked when its own limit ends, and not before.
+// P-406: Convoke asks each agent when its own limit ends, and not before.
 #[test]
 fn agents_with_different_limits_go_on_one_after_the_other() {
     let panel = Panel::new();

@@ -1,4 +1,4 @@
-//! `--park` in a project that changes during the wait: nothing is asked about other files than before.
+//! `--park` in a project that changes during the wait: Convoke asks nothing about other files.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};

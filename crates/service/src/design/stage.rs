@@ -9,10 +9,9 @@ use std::time::Duration;
 use convoke_domain::design::citation::{Citation, CitedPassage, Missing, PlaceFinding};
 use convoke_domain::design::design_file::DesignFile;
 use convoke_domain::design::event::{
-    Boundary, Export, Health, LaneEnd, Occasion, ParkedHolder, Recovery, Reply, Settings, Tree,
+    Boundary, Export, Health, LaneEnd, Occasion, Recovery, Reply, Settings, Tree,
 };
 use convoke_domain::design::export::ExportFailure;
-use convoke_domain::design::facts::Facts;
 use convoke_domain::design::heavy::WorkerResult;
 use convoke_domain::design::notice::Notice;
 use convoke_domain::design::outline::DesignOutline;
@@ -31,7 +30,6 @@ use convoke_domain::tree::{TreeEvidence, TreeStatus, TreeVerdict};
 use convoke_engine::design::citations;
 use convoke_engine::git::sidecar::check;
 use convoke_engine::lane::many::{self, EnoughAnswers, QueueEvent, QueuedLane};
-use jiff::Timestamp;
 
 use super::event_loop::{LaneNews, OnLaneNews};
 use super::front_end::{DesignFrontEnd, show_lane};
@@ -39,12 +37,10 @@ use super::lane::{LaneOrder, LaneResult, not_run, phase_span};
 use super::nested::Caller;
 use super::person::Person;
 use super::probe::probe;
-use super::{DesignError, cost, ground, lane_limits, question, worker};
+use super::{DesignError, cost, lane_limits, question, worker};
 use crate::failure::{ErrorClass, Failure};
 use crate::interruption::ExitHold;
-use crate::lane::{
-    ParkEnd, ParkTerms, ParkVerdict, PinnedRules, TreeWatch, announcement, wait_until,
-};
+use crate::lane::{ParkTerms, PinnedRules, TreeWatch};
 use crate::observer::QuietObserver;
 use crate::session::Session;
 use crate::workspace::Workspace;
@@ -196,62 +192,7 @@ impl<'a> Stage<'a> {
             }
         });
         failed.map_or(Ok(()), Err)?;
-        self.lanes_limited(settings, requests, limited, tell)
-    }
-
-    fn lane_ended(
-        &mut self,
-        settings: &Settings,
-        request: &LaneNeed,
-        end: &LaneEnd,
-        tell: &mut OnLaneNews<'_, 'a>,
-    ) -> Result<(), Failure> {
-        if let Some(caller) = &self.caller {
-            caller.lane(self.session, &settings.panel, request, end);
-        }
-        tell(self, LaneNews::Ended(request.id.clone(), Box::new(end.clone())))
-    }
-
-    /// Tells which limits the run waits for, once all lanes beside have ended. An agent that never says when
-    /// its limit ends cannot be waited for.
-    fn lanes_limited(
-        &mut self,
-        settings: &Settings,
-        requests: &[LaneNeed],
-        limited: Vec<(usize, Option<Timestamp>, LaneEnd)>,
-        tell: &mut OnLaneNews<'_, 'a>,
-    ) -> Result<(), Failure> {
-        for holder in [Holder::First, Holder::Second, Holder::Host] {
-            let of_holder = limited.iter().filter(|(lane, ..)| requests[*lane].holder == holder);
-            let until = of_holder.clone().filter_map(|(_, until, _)| *until).max();
-            if let Some(until) = until {
-                let until = until.as_millisecond();
-                tell(self, LaneNews::Parked(ParkedHolder { holder, until }))?;
-                continue;
-            }
-            for (lane, _, end) in of_holder {
-                if let Some(refusal) = self.park.and_then(|park| park.refusal(ParkVerdict::Unknown))
-                {
-                    self.session.reporter().warn(refusal);
-                }
-                self.lane_ended(settings, &requests[*lane], end, tell)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Waits until a limit ends, and then goes on only in the project in which a resumed run would.
-    pub(super) fn park(&mut self, until: Timestamp, facts: &Facts) -> Result<ParkEnd, Failure> {
-        self.front_end.say(&announcement(until));
-        let held = self.session.interruption.hold();
-        let front_end = &mut *self.front_end;
-        let end = wait_until(self.session, until, &mut |text| front_end.works(Some(&text)));
-        self.front_end.works(None);
-        match end {
-            ParkEnd::Over => ground::check(self, facts)?,
-            ParkEnd::Stopped => self.stopping = Some(held),
-        }
-        Ok(end)
+        self.lanes_limited(settings, requests, &limited, tell)
     }
 
     /// Asks a person; returns nothing if there is no answer.

@@ -1,4 +1,4 @@
-//! The project during a wait for the end of a limit: what is asked afterwards must be about the project
+//! The project during a wait for the end of a limit: Convoke goes on only with the project
 //! that the earlier answers are about.
 
 use convoke_domain::tree::{DirtyReason, TreeStatus, TreeVerdict};

@@ -70,7 +70,7 @@ fn a_lane_that_was_stopped_and_started_again_has_two_bars() {
     );
 }
 
-// P-406: a wait for a limit ends when a lane is asked again, and a process that is stopped or killed
+// P-406: a wait for a limit ends when Convoke asks a lane again, and a process that is stopped or killed
 // meanwhile waits no longer.
 #[test]
 fn a_wait_for_a_limit_lasts_until_the_next_lane_or_the_end_of_its_process() {
@@ -93,7 +93,7 @@ fn a_wait_for_a_limit_lasts_until_the_next_lane_or_the_end_of_its_process() {
 
 // P-406, P-408: each limit is known until it is over or another process goes on.
 #[test]
-fn a_limit_is_known_until_a_lane_is_asked_after_it() {
+fn a_limit_is_known_until_a_lane_starts_after_it() {
     let parked = |holder, until| Event::Parked(ParkedHolder { holder, until });
     let facts = |events| {
         let facts = Facts::fold(journal(events));
