@@ -15,6 +15,7 @@ mod host;
 mod lane;
 mod lasting_failure;
 mod nested;
+mod parking;
 mod person;
 mod probe;
 mod question;

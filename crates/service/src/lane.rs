@@ -16,6 +16,7 @@ mod log;
 pub(crate) mod meter;
 mod one;
 mod park;
+mod parked_ground;
 mod pins;
 mod pulse;
 mod reading;
@@ -51,8 +52,9 @@ pub use self::ledger::{LaneEntryReport, SpentReport, seconds, shown};
 pub(crate) use self::list::running_in;
 pub use self::list::{LaneList, StoppedLane, list, list_running, show, stop};
 pub use self::one::{LaneChecks, must_be_filled, run_one};
-pub use self::park::ParkTerms;
-pub(crate) use self::park::{ParkEnd, ParkVerdict, shown as shown_reset, wait_until};
+pub(crate) use self::park::{ParkEnd, ParkVerdict, announcement, wait_until};
+pub use self::park::{ParkTerms, shown as shown_reset};
+pub(crate) use self::parked_ground::wait_on_ground;
 pub use self::pins::PinnedRules;
 pub(crate) use self::pins::pins_in_force;
 pub(crate) use self::pulse::read_pulse;
@@ -61,6 +63,7 @@ pub(crate) use self::record::day;
 pub use self::report::{
     LaneReport, LaneSummary, OverBudgetReport, over_budget_warning, remedy, sentence, warnings, why,
 };
+pub(crate) use self::tree::changes_by_others;
 pub use self::tree::{TreeLook, TreeReport, TreeWatch};
 use crate::failure::{ErrorClass, Failure};
 

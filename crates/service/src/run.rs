@@ -11,6 +11,7 @@ mod integrity;
 mod known;
 mod list;
 mod matters;
+mod parked;
 mod progress;
 mod record;
 mod recount;
@@ -47,6 +48,7 @@ pub use self::list::{RecentDesign, last_stopped_run, list_designs, list_runs, re
 pub(crate) use self::list::{is_rehearsal, last_of_all_runs, last_run, worked_on};
 pub use self::matters::{DecisionReport, MatterReport, MattersReport};
 pub(crate) use self::matters::{RunKind, deciding_command, open, way_out};
+pub(crate) use self::parked::parked_until;
 pub(crate) use self::progress::{DesignProgress, design_progress};
 pub use self::record::record_text;
 pub use self::recount::{ChangedVerdictReport, RecountReport, recount_run};

@@ -24,7 +24,9 @@ use crate::init::plans;
 use crate::lane::{LaneList, day, is_paid, list, read_pulse};
 use crate::next_command::{NextCommand, ProjectState, next_commands};
 use crate::replica::{StoreCopyReport, copy_report};
-use crate::run::{KnownRun, RunStateReport, RunSummaryReport, is_rehearsal, list_runs};
+use crate::run::{
+    KnownRun, RunStateReport, RunSummaryReport, is_rehearsal, list_runs, parked_until,
+};
 use crate::session::Session;
 use crate::settings::lane;
 use crate::task::{TaskDesk, TaskPlace, TaskProgress, task_progress};
@@ -129,6 +131,8 @@ pub struct OpenDesign {
     pub tokens: u64,
     /// Money that its lanes have cost so far, in millionths of a dollar, as far as clients say.
     pub micro_dollars: Option<u64>,
+    /// When the limit ends that it waits for, or waited for when its process ended.
+    pub parked_until: Option<String>,
 }
 
 impl OpenDesign {
@@ -155,16 +159,25 @@ pub struct OpenFan {
     pub tokens: u64,
     /// Money that its lanes have cost so far, in millionths of a dollar, as far as clients say.
     pub micro_dollars: Option<u64>,
+    /// When the limit ends that it waits for, or waited for when its process ended.
+    pub parked_until: Option<String>,
     /// The command that asks for what is missing, if the fan-out was stopped.
     pub resume: Option<String>,
 }
 
 impl OpenFan {
     fn new(run: OpenDesign) -> Self {
-        let OpenDesign { run, state, feature, elapsed_ms, tokens, micro_dollars, .. } = run;
-        let is_stopped = state == RunStateReport::Stopped;
-        let resume = is_stopped.then(|| format!("convoke resume {run}"));
-        Self { run, state, template: feature, elapsed_ms, tokens, micro_dollars, resume }
+        let is_stopped = run.state == RunStateReport::Stopped;
+        Self {
+            resume: is_stopped.then(|| format!("convoke resume {}", run.run)),
+            run: run.run,
+            state: run.state,
+            template: run.feature,
+            elapsed_ms: run.elapsed_ms,
+            tokens: run.tokens,
+            micro_dollars: run.micro_dollars,
+            parked_until: run.parked_until,
+        }
     }
 }
 
@@ -328,7 +341,10 @@ fn open_runs(
                 micro_dollars = Some(micro_dollars.unwrap_or_default().saturating_add(more));
             }
         }
+        let id = RunId::parse(&run.run).ok();
+        let parked = id.map(|id| parked_until(workspace, &id)).transpose().map_err(refused)?;
         Ok(OpenDesign {
+            parked_until: parked.flatten().map(|until| until.to_string()),
             elapsed_ms: run.started_at.parse().map_or(0, |at| since(at, session)),
             answers: entries.iter().filter(|lane| lane.has_answered()).count(),
             has_ground: has_ground(session, tree.as_ref(), &run.run),

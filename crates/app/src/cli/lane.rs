@@ -22,9 +22,9 @@ use convoke_engine::lane::supervisor::Limits;
 use convoke_service::agents::first_usable_agent;
 use convoke_service::failure::{ErrorClass, Failure};
 use convoke_service::lane::{
-    BudgetNotice, LaneChecks, LaneEventLine, LaneProgress, LaneReport, LaneRequest, ReadingReport,
-    TreeWatching, must_be_filled, over_budget_warning, remedy, run_one, sentence, version_of,
-    warnings,
+    BudgetNotice, LaneChecks, LaneEventLine, LaneProgress, LaneReport, LaneRequest, ParkTerms,
+    ReadingReport, TreeWatching, must_be_filled, over_budget_warning, remedy, run_one, sentence,
+    version_of, warnings,
 };
 use convoke_service::session::Session;
 
@@ -206,6 +206,7 @@ impl RunArgs {
     }
 
     fn request<'a>(&'a self, agent: &'a AgentRef, prompt: &'a str) -> LaneRequest<'a> {
+        let watch = if self.no_tree_check { TreeWatching::Nothing } else { TreeWatching::Tree };
         LaneRequest {
             label: self.label.as_deref(),
             record: self.record.as_deref(),
@@ -227,8 +228,8 @@ impl RunArgs {
             },
             budget: self.budget,
             outlook: BudgetNotice::Forecast,
-            watch: if self.no_tree_check { TreeWatching::Nothing } else { TreeWatching::Tree },
-            park: self.park.terms(),
+            watch,
+            park: self.park.terms().map(|terms| ParkTerms { tree: watch, ..terms }),
             ..LaneRequest::new(agent, prompt)
         }
     }

@@ -18,7 +18,6 @@ use convoke_service::run::{
 
 use super::design::{CourseArgs, Screen, tell};
 use super::fan;
-use super::lane::ParkArgs;
 use super::table::grid;
 use crate::app::{App, Format};
 use crate::exit::Exit;
@@ -69,7 +68,7 @@ pub struct ShowArgs {
 /// Resume a stopped design or fan-out
 ///
 /// Convoke reuses every recorded answer and asks only for the missing ones. A fan-out takes `--budget`,
-/// `--limit`, `--no-pins`, `--park` and `--park-limit`; a design does not park.
+/// `--limit`, `--no-pins`, `--park` and `--park-limit`.
 #[derive(Debug, clap::Args)]
 pub struct ResumeArgs {
     /// The run's id, or the beginning of it [default: the last one that was stopped]
@@ -78,9 +77,6 @@ pub struct ResumeArgs {
 
     #[command(flatten)]
     course: CourseArgs,
-
-    #[command(flatten)]
-    park: ParkArgs,
 }
 
 /// Print a design's output again from its journal; runs no agent
@@ -106,12 +102,6 @@ pub struct RecountArgs {
 #[derive(Debug, thiserror::Error)]
 #[error("cannot make a page or a comment of {run}: it is a fan-out")]
 struct NoSharedReport {
-    run: RunId,
-}
-
-#[derive(Debug, thiserror::Error)]
-#[error("cannot use `--park` for {run}: it is a design, and only a fan-out parks")]
-struct NoParking {
     run: RunId,
 }
 
@@ -230,10 +220,7 @@ impl ResumeArgs {
             None => last_stopped_run(&app.session)?,
         };
         if let Some(fan_out) = resolve_fan(&app.session, Some(&run))? {
-            return fan::resume(app, &fan_out, self.course.terms(), self.park.terms(), output);
-        }
-        if self.park.terms().is_some() {
-            return Err(Failure::new(ErrorClass::Usage, NoParking { run }));
+            return fan::resume(app, &fan_out, self.course.terms(), self.course.park(), output);
         }
         let mut screen = Screen::new(app, output);
         let ended = resume_run(&app.session, Some(&run), &course, &mut screen);

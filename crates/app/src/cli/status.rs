@@ -5,6 +5,7 @@ use convoke_domain::lane::budget::dollars;
 use convoke_domain::text::{counted, fitting, one_line, shell_word};
 use convoke_service::failure::Failure;
 use convoke_service::hooks::WakeArrival;
+use convoke_service::lane::shown_reset;
 use convoke_service::run::RunStateReport;
 use convoke_service::status::{
     ClientHooks, ClientMcp, OpenDesign, OpenFan, RunningLane, SpentToday, StatusReport,
@@ -254,16 +255,24 @@ fn design(design: &OpenDesign) -> String {
     let OpenDesign { run, state, feature, .. } = design;
     let cost = spent(design.tokens, design.micro_dollars);
     let feature = fitting(&one_line(feature), MOST_TITLE);
-    format!("{run}: {state}, {}, {cost}, {feature}", age(*state, design.elapsed_ms))
+    let parked = parked(design.parked_until.as_deref());
+    format!("{run}: {state}{parked}, {}, {cost}, {feature}", age(*state, design.elapsed_ms))
 }
 
 fn fan(fan: &OpenFan) -> String {
     let OpenFan { run, state, template, .. } = fan;
     let cost = spent(fan.tokens, fan.micro_dollars);
     let template = fitting(&one_line(template), MOST_TITLE);
+    let parked = parked(fan.parked_until.as_deref());
     let resume = fan.resume.as_ref();
     let resume = resume.map(|command| format!("; `{command}`")).unwrap_or_default();
-    format!("{run}: {state}, {}, {cost}, {template}{resume}", age(*state, fan.elapsed_ms))
+    format!("{run}: {state}{parked}, {}, {cost}, {template}{resume}", age(*state, fan.elapsed_ms))
+}
+
+/// Says until when a run waits, if it waits for the end of a limit.
+fn parked(until: Option<&str>) -> String {
+    let until = until.and_then(|until| until.parse().ok());
+    until.map(|until| format!(", parked until {}", shown_reset(until))).unwrap_or_default()
 }
 
 /// Says how long a run has run, or how long ago it began.

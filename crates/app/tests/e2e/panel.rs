@@ -54,6 +54,11 @@ impl Panel {
 
     /// Has a lane of an agent's be cut off after all that it says.
     pub(crate) fn cut_off(&self, agent: &str, label: &str) {
+        self.failing(agent, label, "cut_off", "it was cut off");
+    }
+
+    /// Has a lane of an agent's fail, in these words.
+    pub(crate) fn failing(&self, agent: &str, label: &str, kind: &str, words: &str) {
         let tape = fs::read_to_string(self.tape(agent)).unwrap();
         let mut is_meant = false;
         let lines = tape.lines().map(|line| {
@@ -61,7 +66,7 @@ impl Panel {
             if let Some(request) = line.get("request") {
                 is_meant = request["label"] == label;
             } else if let Some(ended) = line.get_mut("ended").filter(|_| is_meant) {
-                ended["failure"] = json!({ "kind": "cut_off", "message": "it was cut off" });
+                ended["failure"] = json!({ "kind": kind, "message": words });
             }
             format!("{line}\n")
         });

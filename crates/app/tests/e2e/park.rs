@@ -14,7 +14,7 @@ use crate::harness::{Outcome, Project, set_mode};
 const CONVOKE: &str = env!("CARGO_BIN_EXE_convoke");
 
 /// A server whose first requests meet a limit, with this `retry-after`.
-fn limited(count: usize, later: Option<&str>) -> FanServer {
+pub(crate) fn limited(count: usize, later: Option<&str>) -> FanServer {
     let (left, later) = (AtomicUsize::new(count), later.map(str::to_owned));
     FanServer::replying(move |_| {
         let before =
@@ -147,7 +147,7 @@ fn a_client_says_when_its_limit_ends() {
 }
 
 /// A server that meets its limit once, at this item.
-fn limited_at(item: &'static str, later: &'static str) -> FanServer {
+pub(crate) fn limited_at(item: &'static str, later: &'static str) -> FanServer {
     let met = Arc::new(AtomicUsize::new(0));
     FanServer::replying(move |prompt| {
         let asked = item_of(prompt);

@@ -81,6 +81,9 @@ pub enum Event {
     Interrupted(StopReason),
     /// A user resumed it.
     Resumed,
+    /// An agent's limit is reached, and the run waits for its end. The lanes that met it have no end: they
+    /// count as not asked.
+    Parked(ParkedHolder),
     /// The process that did the heavy part ended.
     Worked {
         /// Whether the worker's results can be used.
@@ -274,6 +277,15 @@ impl fmt::Display for StopReason {
             Self::Sentence(words) => words,
         })
     }
+}
+
+/// An agent whose limit is reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ParkedHolder {
+    /// Which agent of the panel it is.
+    pub holder: Holder,
+    /// When the limit ends.
+    pub until: Millis,
 }
 
 /// A person's reply to a question.

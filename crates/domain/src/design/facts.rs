@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use super::citation::{Citation, CitedIn, CitedPassage, Missing, PlaceFinding};
 use super::event::{
     Boundary, Event, Export, Health, Kept, LaneEnd, LaneId, Millis, Occasion, PanelVerdict,
-    QuestionId, Recovery, Reply, Settings, Stamped, Tree,
+    ParkedHolder, QuestionId, Recovery, Reply, Settings, Stamped, Tree,
 };
 use super::heavy::{GiveUpReason, WorkerResult};
 use super::lane_id::LaneKind;
@@ -15,6 +15,7 @@ use super::matter::Ruling;
 use super::notice::Notice;
 use super::progress::Step;
 use super::rules::RulesVersion;
+use super::seat::Holder;
 use super::setup::SetUp;
 use super::voting_block::{MarkerWord, Poll};
 use super::walk::{DesignWalk, FailedStep};
@@ -35,6 +36,9 @@ pub struct Facts {
     citations: Option<(Millis, Vec<(Citation, Missing)>)>,
     looked_up: HashMap<CitedIn, (Millis, Vec<(CitedPassage, PlaceFinding)>)>,
     budget: Option<(Millis, BudgetStop)>,
+    /// The limits that were met since the run began or was resumed last, by their holders.
+    parked: HashMap<Holder, Millis>,
+    is_parked: bool,
     workers: Vec<FinishedWorker>,
     is_worker_due: bool,
     rulings: Vec<RecordedRuling>,
@@ -99,6 +103,11 @@ impl Facts {
     pub(super) fn take(&mut self, Stamped { at, event }: Stamped) {
         self.steps += 1;
         let order = self.steps;
+        // A run waits until it asks again, or another process goes on with it.
+        if matches!(event, Event::LaneStarted(_) | Event::Resumed) {
+            self.is_parked = false;
+            self.parked.retain(|_, until| *until > at);
+        }
         match event {
             Event::Begun(settings) => {
                 self.settings.get_or_insert((at, settings));
@@ -140,6 +149,10 @@ impl Facts {
                 self.budget.get_or_insert((at, stop));
             }
             Event::Resumed => self.resume(),
+            Event::Parked(ParkedHolder { holder, until }) => {
+                self.parked.insert(holder, until);
+                self.is_parked = true;
+            }
             Event::Worked { worked, folder } => {
                 self.workers.push(FinishedWorker { at, worked, folder, warnings: Vec::new() });
                 self.is_worker_due = false;
@@ -164,6 +177,7 @@ impl Facts {
     /// Takes in that the run is resumed: it may then spend again.
     fn resume(&mut self) {
         self.budget = None;
+        self.parked.clear();
         self.kept = None;
         self.is_export_due = true;
         self.is_worker_due = true;
@@ -314,6 +328,16 @@ impl Facts {
     /// Returns what the panel had decided when it ended; nothing if the journal does not say.
     pub fn kept_verdicts(&self) -> Option<&[PanelVerdict]> {
         self.kept.as_ref().and_then(|kept| kept.verdicts.as_deref())
+    }
+
+    /// Returns when the limit of an agent ends that a lane of this process met.
+    pub fn limited_until(&self, holder: Holder) -> Option<Millis> {
+        self.parked.get(&holder).copied()
+    }
+
+    /// Returns until when the run waits for the end of a limit; nothing if it does not wait.
+    pub fn parked_until(&self) -> Option<Millis> {
+        self.parked.values().copied().filter(|_| self.is_parked).min()
     }
 
     /// Returns why nothing more may be spent.

@@ -26,6 +26,9 @@ impl GiveUpReason {
     /// The working tree was changed, so a person must decide.
     pub const DIRTY_TREE: &str = "dirty-tree";
 
+    /// An agent's limit is reached.
+    pub const PARKED: &str = "parked";
+
     /// Convoke itself failed.
     pub const INTERNAL_ERROR: &str = "internal-error";
 
@@ -65,6 +68,11 @@ impl WorkerResult {
     /// Tells whether a person must check the tree.
     pub fn is_dirty_tree(&self) -> bool {
         matches!(self, Self::Failed(reason) if reason.as_str() == GiveUpReason::DIRTY_TREE)
+    }
+
+    /// Tells whether it ended because an agent's limit is reached.
+    pub fn is_parked(&self) -> bool {
+        matches!(self, Self::Failed(reason) if reason.as_str() == GiveUpReason::PARKED)
     }
 
     /// Returns the line that other programs read.

@@ -66,6 +66,8 @@ pub enum WaitReason<'e> {
     Tree(Boundary),
     /// The run was stopped, for this reason.
     Stopped(&'e StopReason),
+    /// An agent's limit was reached.
+    Parked,
     /// The run's process ended without a word.
     Lost,
 }
@@ -131,6 +133,7 @@ impl<'e> Timeline<'e> {
     fn take(&mut self, moment: TimelineMoment, before: TimelineMoment, event: &'e Event) {
         match event {
             Event::LaneStarted(id) => {
+                self.end_parking(moment);
                 self.cut_off(before, |bar| bar.id == id);
                 let restarts = self.bars.iter().filter(|bar| bar.id == id).count();
                 self.bars.push(LaneBar { id, from: moment, end: BarEnd::Open, restarts });
@@ -140,7 +143,14 @@ impl<'e> Timeline<'e> {
             Event::TreeDecided(boundary, _) => {
                 self.wait(WaitReason::Tree(*boundary), before, moment);
             }
+            Event::Parked(_) => {
+                self.cut_off(moment, |_| true);
+                if !self.is_parked() {
+                    self.waits.push(Wait { reason: WaitReason::Parked, from: moment, to: None });
+                }
+            }
             Event::Interrupted(why) => {
+                self.end_parking(moment);
                 self.cut_off(moment, |_| true);
                 let reason = WaitReason::Stopped(why);
                 self.waits.push(Wait { reason, from: moment, to: None });
@@ -189,6 +199,20 @@ impl<'e> Timeline<'e> {
         }
     }
 
+    fn is_parked(&self) -> bool {
+        let last = self.waits.last();
+        last.is_some_and(|wait| wait.reason == WaitReason::Parked && wait.to.is_none())
+    }
+
+    /// Ends the wait for a limit, if there is one.
+    fn end_parking(&mut self, moment: TimelineMoment) {
+        if self.is_parked()
+            && let Some(wait) = self.waits.last_mut()
+        {
+            wait.to = Some(moment);
+        }
+    }
+
     fn wait(&mut self, reason: WaitReason<'e>, from: TimelineMoment, to: TimelineMoment) {
         self.waits.push(Wait { reason, from, to: Some(to) });
     }
@@ -233,6 +257,7 @@ const fn step_of(event: &Event, closing: Step) -> Option<Step> {
         Event::Replied(QuestionId::Ground, _)
         | Event::BudgetReached(_)
         | Event::Interrupted(_)
+        | Event::Parked(_)
         | Event::Resumed
         | Event::Worked { .. } => None,
     }

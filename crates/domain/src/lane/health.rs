@@ -65,6 +65,13 @@ impl AgentHealth {
         }
     }
 
+    /// Tells whether an agent answers no probe because its limit is reached. Caches and journals keep a
+    /// failure as its words, which begin with those of the outcome.
+    pub fn is_limited(&self) -> bool {
+        let limited = LaneOutcome::RateLimited.words();
+        self.reason().is_some_and(|failure| failure.words.starts_with(limited))
+    }
+
     /// Returns the health of an installed agent as a calling workflow reports it.
     pub fn from_caller(is_healthy: bool) -> Self {
         if is_healthy { Self::Healthy } else { Self::Sick(None) }
@@ -436,6 +443,23 @@ mod tests {
             "**⚠ Codex installed but not responding (health check failed: it hung). \
              Using Claude replacement.**"
         );
+    }
+
+    // P-409: what an agent says cannot pass for a limit.
+    #[test]
+    fn a_limit_is_known_by_the_outcome() {
+        let probed = |outcome, answer, trouble| {
+            let end = ProcessEnd::Exited(0);
+            let attempt = Attempt { number: 1, outcome, end, answer, trouble };
+            AgentHealth::Sick(attempt.verdict().err())
+        };
+        let limited = LaneOutcome::RateLimited;
+        assert!(probed(limited, None, Some("resets 3pm")).is_limited());
+        assert!(probed(limited, None, None).is_limited());
+        let words = Some(limited.words());
+        assert!(!probed(LaneOutcome::Answered, words, None).is_limited());
+        assert!(!probed(LaneOutcome::Failed, None, words).is_limited());
+        assert!(!AgentHealth::Sick(None).is_limited() && !AgentHealth::Healthy.is_limited());
     }
 
     // P-77: what happened, and which agent replaces it.

@@ -5,6 +5,7 @@
 mod begun;
 mod citations;
 mod kept;
+mod parked;
 mod probed;
 mod reason;
 mod ruling;
@@ -22,6 +23,7 @@ use serde::{Deserialize, Serialize};
 use self::begun::BegunBody;
 use self::citations::{CitationsBody, LookedUpBody};
 use self::kept::KeptBody;
+use self::parked::ParkedBody;
 use self::probed::ProbedBody;
 use self::reason::{ExportFailureBody, UnansweredBody};
 use self::ruling::RulingBody;
@@ -81,6 +83,7 @@ pub fn encode(event: &Event) -> (&'static str, String) {
         }
         Event::Interrupted(why) => ("interrupted", body(&InterruptedBody::from(why.clone()))),
         Event::Resumed => ("resumed", "{}".to_owned()),
+        Event::Parked(parked) => ("parked", body(&ParkedBody::from(*parked))),
         Event::Worked { worked, folder } => ("worked", body(&WorkedBody::new(worked, folder))),
         Event::Decided(ruling) => ("decided", body(&RulingBody::from(ruling))),
         Event::Exported(export) => ("exported", body(&ExportBody::from(export.clone()))),
@@ -107,6 +110,7 @@ pub fn decode(kind: &str, text: &str) -> Result<Event, CodecError> {
         "budget_reached" => Event::BudgetReached(read.body::<BudgetReachedBody>()?.into()),
         "interrupted" => Event::Interrupted(read.body::<InterruptedBody>()?.into()),
         "resumed" => Event::Resumed,
+        "parked" => Event::Parked(read.body::<ParkedBody>()?.into()),
         "worked" => read.body::<WorkedBody>()?.event(&read)?,
         "decided" => read.body::<RulingBody>()?.event(&read)?,
         "exported" => Event::Exported(read.body::<ExportBody>()?.into()),

@@ -28,7 +28,7 @@ use super::rehearsal::REPLIES;
 use super::stage::{Beginning, Stage, unanswered};
 use super::{DesignError, cost, ground};
 use crate::failure::{ErrorClass, Failure};
-use crate::lane::PinnedRules;
+use crate::lane::{ParkTerms, PinnedRules};
 use crate::manifest::run_record;
 use crate::next_command::NextCommand;
 use crate::observer::Reporter;
@@ -52,6 +52,8 @@ pub struct CourseRequest {
     pub no_probe: bool,
     /// Whether the user's pinned rules go before the prompts.
     pub rules: PinnedRules,
+    /// Whether the run waits for the end of an agent's limit.
+    pub park: Option<ParkTerms>,
     /// The author's answers in a rehearsal, in the form of the file.
     pub recorded: Option<String>,
 }
@@ -224,7 +226,7 @@ impl CourseRequest {
         events: &[Stamped],
         front_end: &'a mut dyn DesignFrontEnd,
     ) -> Result<Stage<'a>, Failure> {
-        let Self { budget, limit, answers, answer_limit, no_probe, rules, recorded } = self;
+        let Self { budget, limit, answers, answer_limit, no_probe, rules, park, recorded } = self;
         let (settings, reporter) = (begun(id, events)?, session.reporter());
         let tree = project_tree(session);
         let budget = budget.as_ref().or(settings.budget.as_ref());
@@ -253,6 +255,7 @@ impl CourseRequest {
             budget: budget.map(WrittenBudget::budget),
             limit: *limit,
             rules: *rules,
+            park: *park,
             person,
             front_end,
             kept: BTreeMap::new(),
@@ -278,6 +281,10 @@ impl CourseRequest {
         let budget =
             self.budget.iter().flat_map(|budget| ["--budget".to_owned(), budget.text().to_owned()]);
         words.extend(budget);
+        if let Some(ParkTerms { longest, .. }) = self.park {
+            let longest = longest.as_secs_f64().to_string();
+            words.extend(["--park".to_owned(), "--park-limit".to_owned(), longest]);
+        }
         words.extend(session.telemetry.worker_flag());
         words.extend(self.no_probe.then(|| "--no-probe".to_owned()));
         words.extend((self.rules == PinnedRules::LeftOut).then(|| "--no-pins".to_owned()));

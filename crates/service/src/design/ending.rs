@@ -181,6 +181,12 @@ fn summary<'o>(
         DesignOutcome::Interrupted => {
             (Some(ErrorClass::Interrupted), "interrupted".to_owned(), &[][..], vec![again("", "")])
         }
+        DesignOutcome::Parked => (
+            Some(ErrorClass::Interrupted),
+            "interrupted while parked".to_owned(),
+            &[][..],
+            vec![again(" --park", "")],
+        ),
         DesignOutcome::HeavyDone => (None, "worker process done".to_owned(), &[][..], Vec::new()),
         DesignOutcome::TreeNeedsAPerson => (
             Some(ErrorClass::TreeChanged),

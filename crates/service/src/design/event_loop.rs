@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use convoke_domain::design::event::{Event, LaneEnd, LaneId, Settings, Stamped, StopReason};
+use convoke_domain::design::event::{
+    Event, LaneEnd, LaneId, Millis, ParkedHolder, Settings, Stamped, StopReason,
+};
 use convoke_domain::design::heavy::{GiveUpReason, WorkerResult};
 use convoke_domain::design::render;
 use convoke_domain::design::walk::{DesignEnding, DesignWalk, LaneNeed, Need, Next};
@@ -13,10 +15,12 @@ use convoke_engine::design::journal::{Journal, JournalError};
 use convoke_engine::design::kept::kept;
 use convoke_engine::design::word::marker_word;
 use convoke_store::error::StoreError;
+use jiff::Timestamp;
 
 use super::journal_failed;
 use super::stage::Stage;
 use crate::failure::Failure;
+use crate::lane::ParkEnd;
 use crate::workspace::refused;
 
 /// What a lane's thread reports to the run.
@@ -28,6 +32,8 @@ pub(super) enum LaneNews {
     Ended(LaneId, Box<LaneEnd>),
     /// The budget is spent, so it was not started.
     OverBudget(BudgetStop),
+    /// The limit of its agent is reached, and the run waits for its end.
+    Parked(ParkedHolder),
 }
 
 /// Takes in news of lanes.
@@ -43,6 +49,8 @@ pub(super) enum DesignOutcome {
     Interrupted,
     /// The working tree was changed, and no person is there to say what to do.
     TreeNeedsAPerson,
+    /// An agent's limit is reached, and this process waits for it no longer.
+    Parked,
     /// The heavy part is done, and that was all.
     HeavyDone,
 }
@@ -65,9 +73,11 @@ impl DesignOutcome {
         match self {
             Self::Ended(DesignEnding::Refused(_)) => RunState::Refused,
             Self::Ended(_) if !self.can_go_on() => RunState::Ended,
-            Self::Ended(_) | Self::Interrupted | Self::TreeNeedsAPerson | Self::HeavyDone => {
-                RunState::Stopped
-            }
+            Self::Ended(_)
+            | Self::Interrupted
+            | Self::Parked
+            | Self::TreeNeedsAPerson
+            | Self::HeavyDone => RunState::Stopped,
         }
     }
 }
@@ -135,6 +145,7 @@ pub(super) fn work(
         DesignOutcome::HeavyDone => WorkerResult::Complete,
         DesignOutcome::TreeNeedsAPerson => WorkerResult::gave_up(GiveUpReason::DIRTY_TREE),
         DesignOutcome::Interrupted => WorkerResult::gave_up("interrupted"),
+        DesignOutcome::Parked => WorkerResult::gave_up(GiveUpReason::PARKED),
         DesignOutcome::Ended(DesignEnding::OverBudget(_)) => WorkerResult::gave_up("over-budget"),
         DesignOutcome::Ended(DesignEnding::Failed(_)) => WorkerResult::gave_up("plan-missing"),
         DesignOutcome::Ended(_) => WorkerResult::gave_up(GiveUpReason::INTERNAL_ERROR),
@@ -181,6 +192,12 @@ impl EventLoop<'_, '_, '_> {
         if worked.is_dirty_tree() && needs_a_person {
             return Ok(None);
         }
+        if worked.is_parked()
+            && let Next::Need(Need::Lanes(requests)) = self.design.upcoming()
+            && let Some(parked) = self.limit_of_all(&requests)
+        {
+            return self.park(parked);
+        }
         // A finished worker has come to the end of its part, regardless of the files in its folder.
         let is_done = worked == WorkerResult::Complete && !self.design.is_heavy();
         let is_honest = is_done || matches!(worked, WorkerResult::Failed(_));
@@ -226,7 +243,7 @@ impl EventLoop<'_, '_, '_> {
                 let drawn = self.design.facts().words(poll).len();
                 Event::WordDrawn(poll, marker_word(&settings.agents, drawn))
             }
-            Need::Lanes(requests) => return self.lanes(&settings, &requests),
+            Need::Lanes(requests) => return self.lanes(&settings, requests),
             Need::Ask(question) => match self.stage.ask(&question) {
                 Some(reply) => Event::Replied(question.id, reply),
                 None => return self.interrupt(),
@@ -251,12 +268,21 @@ impl EventLoop<'_, '_, '_> {
     fn lanes(
         &mut self,
         settings: &Settings,
-        requests: &[LaneNeed],
+        requests: Vec<LaneNeed>,
     ) -> Result<Option<DesignOutcome>, Failure> {
-        let mut open = requests.len();
+        if let Some(parked) = self.limit_of_all(&requests) {
+            return self.park(parked);
+        }
+        let facts = self.design.facts();
+        let mut due = requests;
+        due.retain(|request| {
+            facts.limited_until(request.holder).is_none_or(|at| !self.is_ahead(at))
+        });
+        let mut open = due.len();
+        let mut is_parked = false;
         let mut failed: Option<StoreError> = None;
         let Self { journal, design, shown, stage, .. } = self;
-        stage.lanes(settings, requests, &mut |stage, news| {
+        stage.lanes(settings, &due, &mut |stage, news| {
             let event = match news {
                 LaneNews::Started(id) => Event::LaneStarted(id),
                 LaneNews::Ended(id, end) => {
@@ -264,6 +290,10 @@ impl EventLoop<'_, '_, '_> {
                     Event::LaneEnded(id, end)
                 }
                 LaneNews::OverBudget(stop) => Event::BudgetReached(stop),
+                LaneNews::Parked(holder) => {
+                    is_parked = true;
+                    Event::Parked(holder)
+                }
             };
             let at = stage.session.now().as_millisecond();
             if let Err(error) = journal.append(at, &event) {
@@ -277,7 +307,39 @@ impl EventLoop<'_, '_, '_> {
             return Err(refused(error));
         }
         let is_over_budget = self.design.facts().budget().is_some();
-        if open > 0 && !is_over_budget { self.interrupt() } else { Ok(None) }
+        let is_explained = is_over_budget || is_parked && !self.stage.session.is_stopped();
+        if open > 0 && !is_explained { self.interrupt() } else { Ok(None) }
+    }
+
+    fn is_ahead(&self, at: Millis) -> bool {
+        at > self.stage.session.now().as_millisecond()
+    }
+
+    /// Returns the limit that ends first, if each of these lanes has to wait for one.
+    fn limit_of_all(&self, requests: &[LaneNeed]) -> Option<ParkedHolder> {
+        let facts = self.design.facts();
+        let limits = requests.iter().map(|request| {
+            let until = facts.limited_until(request.holder).filter(|at| self.is_ahead(*at))?;
+            Some(ParkedHolder { holder: request.holder, until })
+        });
+        limits.collect::<Option<Vec<_>>>()?.into_iter().min_by_key(|parked| parked.until)
+    }
+
+    /// Waits until the limit ends. A process that does only the heavy part leaves that to the one that
+    /// started it.
+    fn park(&mut self, parked: ParkedHolder) -> Result<Option<DesignOutcome>, Failure> {
+        if self.design.facts().parked_until().is_none() {
+            self.take(Event::Parked(parked))?;
+        }
+        let until = Timestamp::from_millisecond(parked.until).ok();
+        let Some(until) = until.filter(|_| self.part == Part::Whole) else {
+            return Ok(Some(DesignOutcome::Parked));
+        };
+        if self.stage.park(until, self.design.facts())? == ParkEnd::Over {
+            return Ok(None);
+        }
+        self.take(Event::Interrupted(StopReason::Signal))?;
+        Ok(Some(DesignOutcome::Parked))
     }
 
     fn interrupt(&mut self) -> Result<Option<DesignOutcome>, Failure> {

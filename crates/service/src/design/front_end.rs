@@ -11,6 +11,7 @@ use convoke_domain::run::RunId;
 use convoke_engine::lane::many::QueueEvent;
 use jiff::Timestamp;
 
+use super::lane::{LaneAnswer, LaneResult};
 use crate::failure::Failure;
 
 /// A person's answer.
@@ -130,13 +131,13 @@ pub(super) fn show_lane(
     front_end: &mut dyn DesignFrontEnd,
     request: &LaneNeed,
     settings: &Settings,
-    news: &QueueEvent<'_, Result<Option<LaneEnd>, Failure>>,
+    news: &QueueEvent<'_, LaneAnswer>,
 ) {
     match news {
         QueueEvent::Started => front_end.lane_starts(request, settings),
         QueueEvent::Said(event) => front_end.lane_says(&request.id, event),
         QueueEvent::Ended(came) => {
-            front_end.lane_ends(&request.id, came.as_ref().ok().and_then(Option::as_ref));
+            front_end.lane_ends(&request.id, came.as_ref().ok().and_then(LaneResult::end));
         }
     }
 }

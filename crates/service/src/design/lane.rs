@@ -16,21 +16,54 @@ use convoke_domain::run::RunId;
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::supervisor::Limits;
 use convoke_engine::scratch;
+use jiff::Timestamp;
 use tracing::Span;
 
 use super::DesignError;
 use super::lasting_failure::LastingFailures;
 use crate::failure::{ErrorClass, Failure};
 use crate::lane::{
-    BudgetNotice, LaneProgress, LaneRequest, LaneRun, PinnedRules, TreeWatching, lane_failed, why,
+    BudgetNotice, LaneProgress, LaneRequest, LaneRun, ParkTerms, ParkVerdict, PinnedRules,
+    TreeWatching, lane_failed, why,
 };
 use crate::session::Session;
 
 /// The longest answer that is kept, in bytes. A run holds all answers, and its results, in memory.
 const LONGEST_ANSWER: usize = 512 * 1024;
 
-/// The end of a lane; `None` if the user stopped Convoke.
-pub(super) type LaneAnswer = Result<Option<LaneEnd>, Failure>;
+/// How a lane ended.
+#[derive(Debug)]
+pub(super) enum LaneResult {
+    /// With an answer, or without.
+    Ended(LaneEnd),
+    /// Its agent's limit is reached. The run can wait until then, if the agent says when; otherwise the lane
+    /// has ended like this, unless another lane of the agent says when.
+    Limited(Option<Timestamp>, LaneEnd),
+    /// The user stopped Convoke.
+    Stopped,
+}
+
+impl LaneResult {
+    /// Returns the end of a lane that has one.
+    pub(super) const fn end(&self) -> Option<&LaneEnd> {
+        match self {
+            Self::Ended(end) => Some(end),
+            Self::Limited(..) | Self::Stopped => None,
+        }
+    }
+}
+
+/// A lane's result, or why it could not be tried.
+pub(super) type LaneAnswer = Result<LaneResult, Failure>;
+
+/// The end of an attempt.
+struct Attempted {
+    end: LaneEnd,
+    /// Whether another is worthwhile.
+    is_worth_another: bool,
+    /// Whether the run can wait for the end of a limit.
+    park: ParkVerdict,
+}
 
 /// The common settings of a run's lanes.
 pub(super) struct LaneOrder<'o> {
@@ -41,6 +74,8 @@ pub(super) struct LaneOrder<'o> {
     pub(super) limits: Limits,
     /// Whether the user's rules go before the prompts.
     pub(super) rules: PinnedRules,
+    /// Whether the run waits for the end of a limit.
+    pub(super) park: Option<ParkTerms>,
     /// The phase's span in the log; lanes run in threads of their own.
     pub(super) span: Span,
     /// Agents that Convoke does not ask again in their phase.
@@ -61,22 +96,27 @@ impl LaneOrder<'_> {
         let seat = tracing::info_span!(parent: &self.span, "seat", seat = %request.id, client);
         let _entered = seat.enter();
         if let Some(end) = self.lasting.end_of(request.step, client) {
-            return Ok(Some(end));
+            return Ok(LaneResult::Ended(end));
         }
-        let first = self.ask(request, Attempt::First, hear)?;
-        match first {
-            Some((_, true)) => Ok(self.ask(request, Attempt::Second, hear)?.map(|(end, _)| end)),
-            first => Ok(first.map(|(end, _)| end)),
+        let mut asked = self.ask(request, Attempt::First, hear)?;
+        if asked.as_ref().is_some_and(|attempted| attempted.is_worth_another) {
+            asked = self.ask(request, Attempt::Second, hear)?;
         }
+        let Some(Attempted { end, park, .. }) = asked else { return Ok(LaneResult::Stopped) };
+        Ok(match park {
+            ParkVerdict::Until(until) => LaneResult::Limited(Some(until), end),
+            ParkVerdict::Unknown => LaneResult::Limited(None, end),
+            ParkVerdict::NoLimit | ParkVerdict::TooLate(_) => LaneResult::Ended(end),
+        })
     }
 
-    /// Runs one attempt, and tells whether another is worthwhile.
+    /// Runs one attempt.
     fn ask(
         &self,
         request: &LaneNeed,
         attempt: Attempt,
         hear: &mut dyn FnMut(&LaneEvent),
-    ) -> Result<Option<(LaneEnd, bool)>, Failure> {
+    ) -> Result<Option<Attempted>, Failure> {
         let chosen = self.settings.chosen(request.holder);
         let agent = AgentRef::parse(&chosen.agent).ok_or_else(|| {
             Failure::new(ErrorClass::Usage, DesignError::NoAgent { name: chosen.agent.clone() })
@@ -127,7 +167,15 @@ impl LaneOrder<'_> {
             }
         }
         self.lasting.note(request.step, &agent, transcript.outcome, &end);
-        Ok(Some((end, result.is_worth_another())))
+        let judged =
+            |terms: ParkTerms| terms.judge(transcript.outcome, ran.resets_at, self.session.now());
+        let park = self.park.map_or(ParkVerdict::NoLimit, judged);
+        if let (Some(terms), ParkVerdict::TooLate(_)) = (self.park, park)
+            && let Some(refusal) = terms.refusal(park)
+        {
+            self.session.reporter().warn(refusal);
+        }
+        Ok(Some(Attempted { end, is_worth_another: result.is_worth_another(), park }))
     }
 
     /// Asks the agent once, without a look at the answer.

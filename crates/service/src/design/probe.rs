@@ -43,6 +43,16 @@ pub(super) fn probe(
         can_work[place] = health
             .as_ref()
             .is_none_or(|health| health.may_work() || is_silent && *health == Known::NotAsked);
+        // Its lanes wait for the end of the limit, so it keeps its seats.
+        if stage.park.is_some() && health.as_ref().is_some_and(Known::is_limited) {
+            can_work[place] = true;
+            let name = named.name();
+            stage
+                .session
+                .reporter()
+                .remark(format!("{name} reached its limit and keeps its seats"));
+            continue;
+        }
         found.extend(health.map(|health| (holders[place], health)));
     }
     let available = Available { first: can_work[0], second: can_work[1] };

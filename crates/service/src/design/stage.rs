@@ -33,7 +33,7 @@ use convoke_engine::lane::many::{self, EnoughAnswers, QueueEvent, QueuedLane};
 
 use super::event_loop::{LaneNews, OnLaneNews};
 use super::front_end::{DesignFrontEnd, show_lane};
-use super::lane::{LaneOrder, not_run, phase_span};
+use super::lane::{LaneOrder, LaneResult, not_run, phase_span};
 use super::lasting_failure::LastingFailures;
 use super::nested::Caller;
 use super::person::Person;
@@ -41,7 +41,7 @@ use super::probe::probe;
 use super::{DesignError, cost, lane_limits, question, worker};
 use crate::failure::{ErrorClass, Failure};
 use crate::interruption::ExitHold;
-use crate::lane::{PinnedRules, TreeWatch};
+use crate::lane::{ParkTerms, PinnedRules, TreeWatch};
 use crate::observer::QuietObserver;
 use crate::session::Session;
 use crate::workspace::Workspace;
@@ -72,6 +72,8 @@ pub(super) struct Stage<'a> {
     pub(super) limit: Duration,
     /// Whether the user's rules go before the prompts.
     pub(super) rules: PinnedRules,
+    /// Whether it waits for the end of an agent's limit.
+    pub(super) park: Option<ParkTerms>,
     pub(super) person: Person,
     /// Shows the run, and asks its questions.
     pub(super) front_end: &'a mut dyn DesignFrontEnd,
@@ -151,6 +153,7 @@ impl<'a> Stage<'a> {
             budget: self.budget,
             limits: lane_limits(self.limit),
             rules: self.rules,
+            park: self.park,
             span: phase_span(requests),
             lasting: &lasting,
         };
@@ -160,6 +163,7 @@ impl<'a> Stage<'a> {
             work: Box::new(|_: &_, hear: &mut dyn FnMut(&_)| order.run(request, hear)),
         });
         let mut failed = None;
+        let mut limited = Vec::new();
         many::run(waiting.collect(), ROOM, &self.session.cancel(), &mut |number, news| {
             let id = requests[number].id.clone();
             show_lane(self.front_end, &requests[number], settings, &news);
@@ -169,16 +173,19 @@ impl<'a> Stage<'a> {
             }
             let told = match news {
                 QueueEvent::Started => tell(self, LaneNews::Started(id)),
-                QueueEvent::Ended(Ok(Some(end))) if end.status == CollectedStatus::BudgetSpent => {
+                QueueEvent::Ended(Ok(LaneResult::Ended(end)))
+                    if end.status == CollectedStatus::BudgetSpent =>
+                {
                     tell(self, LaneNews::OverBudget(budget_stop(end)))
                 }
-                QueueEvent::Ended(Ok(Some(end))) => {
-                    if let Some(caller) = &self.caller {
-                        caller.lane(self.session, &settings.panel, &requests[number], end);
-                    }
-                    tell(self, LaneNews::Ended(id, Box::new(end.clone())))
+                QueueEvent::Ended(Ok(LaneResult::Ended(end))) => {
+                    self.lane_ended(settings, &requests[number], end, tell)
                 }
-                QueueEvent::Ended(Ok(None)) | QueueEvent::Said(_) => Ok(()),
+                QueueEvent::Ended(Ok(LaneResult::Limited(until, end))) => {
+                    limited.push((number, *until, end.clone()));
+                    Ok(())
+                }
+                QueueEvent::Ended(Ok(LaneResult::Stopped)) | QueueEvent::Said(_) => Ok(()),
                 QueueEvent::Ended(Err(error)) => {
                     let end = not_run(settings, &requests[number], &error.error.to_string());
                     tell(self, LaneNews::Ended(id, Box::new(end)))
@@ -192,7 +199,8 @@ impl<'a> Stage<'a> {
                 }
             }
         });
-        failed.map_or(Ok(()), Err)
+        failed.map_or(Ok(()), Err)?;
+        self.lanes_limited(settings, requests, &limited, tell)
     }
 
     /// Asks a person; returns nothing if there is no answer.

@@ -23,7 +23,7 @@ use super::{FanFrontEnd, FanRequest, FanStart, FanWork, open_fan_journal};
 use crate::agents::first_usable_agent;
 use crate::design::hold_only_run;
 use crate::failure::{ErrorClass, Failure};
-use crate::lane::{LaneRequest, ParkEnd, check_agent, shown_reset, wait_until};
+use crate::lane::{LaneRequest, ParkEnd, TreeLook, check_agent, shown_reset, wait_on_ground};
 use crate::run::journal_integrity;
 use crate::session::Session;
 use crate::telemetry::{TracedWork, traced};
@@ -242,11 +242,18 @@ fn work<'a>(
         settled += part.report.settled_now;
         let report = FanReport { settled_now: settled, ..part.report };
         let Some(until) = part.parked else { return Ok(report) };
-        if wait_until(session, until, &session.reporter()) == ParkEnd::Stopped {
+        let reporter = session.reporter();
+        let look = TreeLook { session, reporter: &reporter, limit: work.limits.wall };
+        let again = format!("convoke resume {run} --park");
+        let waited = wait_on_ground(&look, work.watch, until, &again);
+        if !matches!(waited, Ok(ParkEnd::Over)) {
+            // Answers that were paid for are shown in any case.
+            show_rest(course, part.shown, front_end)?;
+        }
+        if waited? == ParkEnd::Stopped {
             let end = shown_reset(until);
             let hint = format!("convoke resume {run} --park; the limit ends at {end}");
-            session.reporter().hint(hint);
-            show_rest(course, part.shown, front_end)?;
+            reporter.hint(hint);
             return Ok(FanReport { class: Some(ErrorClass::Interrupted), ..report });
         }
         must_be_on(session, run, journal_commit(workspace, run)?)?;

@@ -11,8 +11,10 @@ use convoke_engine::lane::drive::LaneTranscript;
 use convoke_engine::time_zone::{own_zone, zone_named};
 use jiff::{SignedDuration, Timestamp};
 
+use super::parked_ground::wait_on_ground;
 use super::report::sentence;
-use super::{LaneProgress, LaneRequest, LaneRun, OnProgress};
+use super::tree::TreeLook;
+use super::{LaneProgress, LaneRequest, LaneRun, OnProgress, TreeWatching};
 use crate::failure::Failure;
 use crate::observer::Reporter;
 use crate::session::Session;
@@ -26,6 +28,8 @@ const TICK: Duration = Duration::from_secs(1);
 pub struct ParkTerms {
     /// The longest that it waits.
     pub longest: Duration,
+    /// Whether the working tree must be as it was. The commit and the branch must always be.
+    pub tree: TreeWatching,
 }
 
 /// What follows from a lane's limit.
@@ -89,7 +93,7 @@ impl ParkTerms {
 impl LaneRequest<'_> {
     /// Runs it in the project, tells a caller what happens meanwhile, and records it. Under a
     /// budget that is used up it is not started. A lane that may park waits for the end of its agent's
-    /// limit, and asks once more.
+    /// limit, and asks once more if the project is then as it was.
     pub fn run_with_progress(
         &self,
         session: &Session,
@@ -110,7 +114,9 @@ impl LaneRequest<'_> {
         }
         reporter.say(sentence(&first.transcript, None));
         let goes_on = on_progress(LaneProgress::Parked).is_continue();
-        if goes_on && wait_until(session, until, reporter) == ParkEnd::Over {
+        let look = TreeLook { session, reporter, limit: self.limits.wall };
+        let again = "repeat the command to ask about the project as it is";
+        if goes_on && wait_on_ground(&look, terms.tree, until, again)? == ParkEnd::Over {
             return self.run_once(session, scratch, reporter, on_progress);
         }
         first.transcript.outcome = LaneOutcome::Cancelled;
@@ -133,16 +139,30 @@ pub(crate) fn reset_time(transcript: &LaneTranscript, now: Timestamp) -> Option<
 }
 
 /// Returns a time as people of this machine read it.
-pub(crate) fn shown(at: Timestamp) -> String {
+pub fn shown(at: Timestamp) -> String {
     at.to_zoned(own_zone()).strftime("%Y-%m-%d %H:%M:%S %:z").to_string()
 }
 
+/// Tells until when Convoke waits. Its messages can go to a file of the project, so this comes before the
+/// snapshot that a wait begins with.
+pub(super) fn announce(until: Timestamp, reporter: &Reporter) {
+    reporter.say(announcement(until));
+}
+
+/// Returns the sentence that says until when Convoke waits.
+pub(crate) fn announcement(until: Timestamp) -> String {
+    format!("parked until {}; Ctrl-C stops", shown(until))
+}
+
 /// Waits until a time, by the machine's clock, and tells how long that still takes.
-pub(crate) fn wait_until(session: &Session, until: Timestamp, reporter: &Reporter) -> ParkEnd {
+pub(crate) fn wait_until(
+    session: &Session,
+    until: Timestamp,
+    tell: &mut dyn FnMut(String),
+) -> ParkEnd {
     let (sender, stopped) = channel();
     let cancel = session.cancel();
     let _watch = cancel.watch(move || sender.send(()).unwrap_or_default());
-    reporter.say(format!("parked until {}; Ctrl-C stops", shown(until)));
     loop {
         let left = until.duration_since(session.now());
         if cancel.is_cancelled() {
@@ -151,7 +171,7 @@ pub(crate) fn wait_until(session: &Session, until: Timestamp, reporter: &Reporte
         let Some(left) = Duration::try_from(left).ok().filter(|left| !left.is_zero()) else {
             return ParkEnd::Over;
         };
-        reporter.waiting(format!(
+        tell(format!(
             "parked until {}, {} left; Ctrl-C stops",
             shown(until),
             in_words(left.as_secs())
@@ -201,11 +221,11 @@ mod tests {
     fn a_wait_goes_by_the_clock_of_the_machine() {
         let session = session(8 * 3600);
         let until = Timestamp::from_second(9 * 3600).unwrap();
-        assert_eq!(wait_until(&session, until, &session.reporter()), ParkEnd::Over);
+        assert_eq!(wait_until(&session, until, &mut drop), ParkEnd::Over);
         let looks = session.now().as_second() / (8 * 3600);
         assert_eq!(looks, 3, "at the beginning, after a tick, and here");
         let past = Timestamp::from_second(-1).unwrap();
-        assert_eq!(wait_until(&session, past, &session.reporter()), ParkEnd::Over);
+        assert_eq!(wait_until(&session, past, &mut drop), ParkEnd::Over);
     }
 
     // P-404
@@ -214,13 +234,13 @@ mod tests {
         let session = session(0);
         session.cancel().cancel();
         let until = Timestamp::from_second(9 * 3600).unwrap();
-        assert_eq!(wait_until(&session, until, &session.reporter()), ParkEnd::Stopped);
+        assert_eq!(wait_until(&session, until, &mut drop), ParkEnd::Stopped);
     }
 
     // P-402
     #[test]
     fn only_a_limit_with_a_near_end_is_waited_for() {
-        let terms = ParkTerms { longest: Duration::from_secs(100) };
+        let terms = ParkTerms { longest: Duration::from_secs(100), tree: TreeWatching::Tree };
         let at = |second| Timestamp::from_second(second).unwrap();
         let limited = LaneOutcome::RateLimited;
         for (outcome, resets_at, expected) in [

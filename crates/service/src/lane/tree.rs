@@ -5,9 +5,11 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
+use convoke_domain::dispatch::history;
 use convoke_domain::tree::kept::KeptTree;
 use convoke_domain::tree::{DirtyReason, TreeStatus, TreeVerdict};
 use convoke_engine::client::Rights;
+use convoke_engine::dispatch::next::STATE_FILE;
 use convoke_engine::git::snapshot::Snapshot;
 use convoke_engine::lane::cancel::Cancel;
 use serde::Serialize;
@@ -151,6 +153,14 @@ impl TreeReport {
             paths: verdict.paths.clone(),
         }
     }
+}
+
+/// Returns a verdict without the files of Convoke's own records; nothing if only those changed.
+pub(crate) fn changes_by_others(mut verdict: TreeVerdict) -> Option<TreeVerdict> {
+    let ours = [STATE_FILE, history::FILE];
+    let is_known = !verdict.paths.is_empty();
+    verdict.paths.retain(|path| !ours.iter().any(|name| path.ends_with(name)));
+    (!is_known || !verdict.paths.is_empty()).then_some(verdict)
 }
 
 /// Tells whether a read-only agent left changes behind.

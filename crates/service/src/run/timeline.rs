@@ -200,6 +200,7 @@ impl RunWaitReport {
             WaitReason::Question(id) => ("person", format!("question {id}")),
             WaitReason::Tree(boundary) => ("person", format!("working tree ({})", boundary.name())),
             WaitReason::Stopped(why) => ("stopped", why.to_string()),
+            WaitReason::Parked => ("parked", "an agent's limit was reached".to_owned()),
             WaitReason::Lost => ("lost", "the run's process ended without a word".to_owned()),
         };
         Self {

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use convoke_domain::lane::budget::WrittenBudget;
 use convoke_service::design::CourseRequest;
-use convoke_service::lane::PinnedRules;
+use convoke_service::lane::{ParkTerms, PinnedRules};
 
 use crate::app::App;
-use crate::cli::lane::{PinArgs, seconds};
+use crate::cli::lane::{ParkArgs, PinArgs, seconds};
 use crate::cli::otel::OtelArgs;
 
 /// Options that a user can change when resuming a run.
@@ -36,6 +36,9 @@ pub(in crate::cli) struct CourseArgs {
     no_probe: bool,
 
     #[command(flatten)]
+    park: ParkArgs,
+
+    #[command(flatten)]
     rules: PinArgs,
 
     #[command(flatten)]
@@ -53,6 +56,11 @@ impl CourseArgs {
         (self.budget.clone(), self.limit, self.rules.rules())
     }
 
+    /// Returns whether the run waits for the end of an agent's limit.
+    pub(in crate::cli) fn park(&self) -> Option<ParkTerms> {
+        self.park.terms()
+    }
+
     pub(in crate::cli) fn request(&self) -> CourseRequest {
         CourseRequest {
             budget: self.budget.clone(),
@@ -61,6 +69,7 @@ impl CourseArgs {
             answer_limit: self.answer_limit,
             no_probe: self.no_probe,
             rules: self.rules.rules(),
+            park: self.park.terms(),
             recorded: None,
         }
     }

@@ -8,7 +8,7 @@ use convoke_domain::client::Client;
 use convoke_domain::lane::budget::LaneBudget;
 use convoke_engine::lane::agent_ref::AgentRef;
 pub(in crate::cli) use convoke_service::lane::model_name;
-use convoke_service::lane::{CallBudget, ParkTerms, PinnedRules};
+use convoke_service::lane::{CallBudget, ParkTerms, PinnedRules, TreeWatching};
 use convoke_service::session::Session;
 
 use super::seconds;
@@ -54,7 +54,7 @@ pub(in crate::cli) struct ParkArgs {
 
 impl ParkArgs {
     pub(in crate::cli) fn terms(self) -> Option<ParkTerms> {
-        self.park.then_some(ParkTerms { longest: self.park_limit })
+        self.park.then_some(ParkTerms { longest: self.park_limit, tree: TreeWatching::Tree })
     }
 }
 

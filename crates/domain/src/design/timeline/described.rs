@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use crate::design::citation::{CitedPassage, PlaceFinding};
 use crate::design::event::{
-    Boundary, Event, Export, Health, LaneEnd, LaneId, Occasion, Recovery, Reply, Settings, Tree,
+    Boundary, Event, Export, Health, LaneEnd, LaneId, Occasion, ParkedHolder, Recovery, Reply,
+    Settings, Tree,
 };
 use crate::design::heavy::WorkerResult;
 use crate::design::progress::elapsed;
@@ -62,6 +63,13 @@ pub fn described(event: &Event, settings: Option<&Settings>) -> String {
             format!("the run was stopped: {}", said(&why.to_string()))
         }
         Event::Resumed => "the run was resumed".to_owned(),
+        Event::Parked(ParkedHolder { holder, .. }) => match settings {
+            Some(settings) => {
+                let name = settings.panel.named(*holder).name();
+                format!("the limit of {} is reached, and the run waits for its end", said(name))
+            }
+            None => "a limit is reached, and the run waits for its end".to_owned(),
+        },
         Event::Worked { worked: WorkerResult::Complete, .. } => {
             "the worker process completed the heavy part".to_owned()
         }

@@ -1,8 +1,10 @@
 //! Time axes of small journals.
 
 use super::*;
-use crate::design::event::Reply;
+use crate::design::event::{ParkedHolder, Reply};
+use crate::design::facts::Facts;
 use crate::design::lane_id::LaneKind;
+use crate::design::seat::Holder;
 use crate::lane::collected::CollectedStatus;
 use crate::lane::event::Usage;
 use crate::lane::unanswered::Unanswered;
@@ -66,6 +68,48 @@ fn a_lane_that_was_stopped_and_started_again_has_two_bars() {
             "sketches 10-99",
         ]
     );
+}
+
+// P-406: a wait for a limit ends when Convoke asks a lane again, and a process that is stopped or killed
+// meanwhile waits no longer.
+#[test]
+fn a_wait_for_a_limit_lasts_until_the_next_lane_or_the_end_of_its_process() {
+    let parked = |until| Event::Parked(ParkedHolder { holder: Holder::Second, until });
+    let sketch = || Event::LaneStarted(lane("Codex-Arch"));
+    let waits = |events: Vec<(Millis, Event)>| {
+        let mut lines = shown(&journal(events));
+        lines.retain(|line| line.starts_with("wait ") || line.contains("cut off"));
+        lines
+    };
+    let cut_off = "sketch/Codex-Arch 10-20 cut off 0";
+    let asked = waits(vec![(10, sketch()), (20, parked(50)), (21, parked(60)), (60, sketch())]);
+    assert_eq!(asked, [cut_off, "wait 20-60 Parked"]);
+    let signal = Event::Interrupted(StopReason::Signal);
+    let stopped = waits(vec![(10, sketch()), (20, parked(50)), (30, signal), (90, Event::Resumed)]);
+    assert_eq!(stopped, [cut_off, "wait 20-30 Parked", "wait 30-90 Stopped(Signal)"]);
+    let killed = waits(vec![(10, sketch()), (20, parked(50)), (90, Event::Resumed)]);
+    assert_eq!(killed, [cut_off, "wait 20-90 Parked"]);
+}
+
+// P-406, P-408: each limit is known until it is over or another process goes on.
+#[test]
+fn a_limit_is_known_until_a_lane_starts_after_it() {
+    let parked = |holder, until| Event::Parked(ParkedHolder { holder, until });
+    let facts = |events| {
+        let facts = Facts::fold(journal(events));
+        let of = [Holder::First, Holder::Second, Holder::Host];
+        (facts.parked_until(), of.map(|holder| facts.limited_until(holder)))
+    };
+    let both = vec![(20, parked(Holder::First, 50)), (20, parked(Holder::Second, 90))];
+    let and = |more| [both.clone(), more].concat();
+    assert_eq!(facts(both.clone()), (Some(50), [Some(50), Some(90), None]));
+    let asked = (55, Event::LaneStarted(lane("Codex-Arch")));
+    assert_eq!(facts(and(vec![asked.clone()])), (None, [None, Some(90), None]));
+    let again = (60, parked(Holder::Second, 90));
+    assert_eq!(facts(and(vec![asked, again])), (Some(90), [None, Some(90), None]));
+    let signal = (30, Event::Interrupted(StopReason::Signal));
+    assert_eq!(facts(and(vec![signal])).0, Some(50), "it is parked while no process works on it");
+    assert_eq!(facts(and(vec![(30, Event::Resumed)])), (None, [None, None, None]));
 }
 
 // A killed process writes no last event; the last that it wrote is the last that is known.

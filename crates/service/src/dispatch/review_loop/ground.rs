@@ -2,17 +2,16 @@
 
 use std::path::PathBuf;
 
-use convoke_domain::dispatch::history;
 use convoke_domain::dispatch::review_loop::LoopStop;
 use convoke_domain::dispatch::role::{DispatchRole, Noun, PromptForm};
 use convoke_domain::tree::TreeVerdict;
 use convoke_engine::dispatch::feature::Feature;
-use convoke_engine::dispatch::next::STATE_FILE;
 use convoke_engine::git::diff::{WatchedFiles, look};
 use convoke_store::review_loop::LoopEntry;
 
 use super::Course;
 use super::entry::Grounds;
+use crate::lane::changes_by_others;
 use crate::observer::Reporter;
 use crate::settings::dispatch::Settings;
 
@@ -34,14 +33,8 @@ pub(super) fn documents(
 
 /// Warns if files changed while all agents were read-only, except Convoke's own files.
 pub(super) fn warn_of_changes(verdict: Option<TreeVerdict>, reporter: &Reporter) {
-    let Some(mut verdict) = verdict else { return };
-    let ours = [STATE_FILE, history::FILE];
-    let is_known = !verdict.paths.is_empty();
-    verdict.paths.retain(|path| !ours.iter().any(|name| path.ends_with(name)));
-    if is_known && verdict.paths.is_empty() {
-        return;
-    }
-    if let Some(warning) = verdict.warning("the reviewers") {
+    let changes = verdict.and_then(changes_by_others);
+    if let Some(warning) = changes.and_then(|changes| changes.warning("the reviewers")) {
         reporter.warn(warning);
     }
 }
