@@ -165,13 +165,11 @@ pub fn assemble(
     room: WakeLimits,
     tokenizer: &dyn Tokenizer,
 ) -> Result<AssembledWakeUp, StoreError> {
-    // A hook's text must fit, because its client would cut off the end.
-    let fit = if call.order == SectionOrder::CriticalFirst { WakeFit::Kept } else { sources.fit };
+    let fit = fit(sources, call);
     let agents = sources.store.agents(sources.scope)?;
     let work = Work::read(sources, call, fit, &agents)?;
     let path = current(&work.roots, call);
-    let (scope, plan_file) = (sources.scope, work.plan_file.as_deref());
-    let history = sources.store.last_injection(scope, &call.agent, plan_file)?;
+    let history = last_injection(sources, call, &work)?;
     let outline = work.outline(&work.roots, sources, call);
     let plan_task = work.marked_title(outline.as_ref());
     let file_text = work.plan_excerpt(sources, &path, plan_task.as_deref());
@@ -229,6 +227,20 @@ pub fn assemble(
         has_mail_elsewhere: elsewhere.unread.is_some(),
         diagnostics,
     })
+}
+
+/// Returns how texts are fitted. A hook's text must fit, because its client would cut off the end.
+fn fit(sources: &WakeSources<'_>, call: &WakeCall) -> WakeFit {
+    if call.order == SectionOrder::CriticalFirst { WakeFit::Kept } else { sources.fit }
+}
+
+/// Returns the agent's last wake-up about this plan.
+fn last_injection(
+    sources: &WakeSources<'_>,
+    call: &WakeCall,
+    work: &Work,
+) -> Result<Option<Injection>, StoreError> {
+    sources.store.last_injection(sources.scope, &call.agent, work.plan_file.as_deref())
 }
 
 /// Returns the news, for an agent that remembers everything else.
