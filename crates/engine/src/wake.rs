@@ -182,7 +182,6 @@ pub fn assemble(
     let pins = sources.store.pins(sources.scope, sources.now)?;
     let elsewhere = elsewhere::lines(sources, call, &work, fit)?;
     let unassigned = unassigned(sources, call, &work, fit)?;
-    let no_task = other_branch.as_ref().map(|other| other_branch_line(sources, other, fit));
     let wake_up = match extent {
         WakeExtent::Everything => {
             let facts = WakeFacts {
@@ -191,7 +190,7 @@ pub fn assemble(
                 order: call.order,
                 fit,
                 skill: text,
-                no_task: no_task.or_else(|| unassigned.clone()),
+                no_task: no_task(sources, other_branch.as_ref(), unassigned.as_ref(), fit),
                 elsewhere: elsewhere.clone(),
                 plan_task,
                 outline,
@@ -207,8 +206,7 @@ pub fn assemble(
             wake_up(&facts, room, tokenizer)
         }
         WakeExtent::News => {
-            let place = work.place(sources, &path)?;
-            news(call, place, &messages, fit, &pins).wake_up(room, tokenizer)
+            news(call, work.place(sources, &path)?, &messages, fit, &pins).wake_up(room, tokenizer)
         }
     };
     diagnostics.extend(wake_up.over_budget.then(|| "over_budget".to_owned()));
@@ -269,6 +267,17 @@ fn other_branch(
     let branches = sources.store.open_branches(&scope.project)?.into_iter();
     let others = branches.filter(|(branch, _)| *branch != scope.branch);
     Ok(others.max_by_key(|(_, count)| *count))
+}
+
+/// Returns the line for an agent that holds no task.
+fn no_task(
+    sources: &WakeSources<'_>,
+    other_branch: Option<&(String, u32)>,
+    unassigned: Option<&String>,
+    fit: WakeFit,
+) -> Option<String> {
+    let elsewhere = other_branch.map(|other| other_branch_line(sources, other, fit));
+    elsewhere.or_else(|| unassigned.cloned())
 }
 
 fn other_branch_line(

@@ -257,15 +257,18 @@ pub fn status(session: &Session) -> Result<StatusReport, Failure> {
         fans,
         last_design,
         today: SpentToday::of(session, &workspace)?,
-        next: next_commands(&state)
-            .into_iter()
-            .filter(|next| next.command != "convoke status")
-            .collect(),
+        next: next(&state),
         tasks,
         has_git: checkout(&session.project).is_some(),
         project: workspace.scope.project,
         branch: workspace.scope.branch,
     })
+}
+
+/// Returns what to run next. A person who reads the status needs no command that shows it.
+fn next(state: &ProjectState) -> Vec<NextCommand> {
+    let next = next_commands(state).into_iter();
+    next.filter(|next| next.command != "convoke status").collect()
 }
 
 /// Returns a plan to import, where there is no task yet.

@@ -75,7 +75,7 @@ fn messages(bin: &Path) -> Result<(), Error> {
     let counted = prompt.split(" more unread to you: `convoke inbox june --mark`").next();
     let counted = counted.and_then(|before| before.rsplit('(').next()?.parse::<usize>().ok());
     match (unread, counted) {
-        (0, _) | (MESSAGES, _) => Err(format!("{unread} of {MESSAGES} are unread").into()),
+        (0 | MESSAGES, _) => Err(format!("{unread} of {MESSAGES} are unread").into()),
         (_, Some(counted)) if counted + cut == unread => Ok(()),
         _ => {
             Err(format!("{unread} are unread, {cut} cut, and the prompt counts {counted:?}").into())

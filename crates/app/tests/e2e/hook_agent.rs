@@ -100,8 +100,8 @@ fn a_hook_tells_an_agent_without_a_task_how_to_get_one() {
     odd.stdout(&["task", "skip", &task]);
     odd.stdout(&["task", "add", "Another one"]);
     assert!(start(&odd, "idle", "startup").contains(line));
-    let lane = odd.variable("CONVOKE_LANE", "1");
-    assert_eq!(start(&lane, "lane", "startup"), "");
+    let own_lane = odd.variable("CONVOKE_LANE", "1");
+    assert_eq!(start(&own_lane, "own_lane", "startup"), "");
 }
 
 #[test]

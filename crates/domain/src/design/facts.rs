@@ -119,13 +119,7 @@ impl Facts {
                 self.probes.entry(occasion).or_insert((at, health));
             }
             Event::WordDrawn(poll, word) => self.words.entry(poll).or_default().push((at, word)),
-            Event::LaneStarted(id) => {
-                let course = self.lanes.entry(id).or_default();
-                // One that is started again was interrupted; its time begins anew.
-                if course.ended.is_none() {
-                    course.started.get_or_insert((order, at)).1 = at;
-                }
-            }
+            Event::LaneStarted(id) => self.start_lane(id, order, at),
             Event::LaneEnded(id, end) => {
                 let course = self.lanes.entry(id).or_default();
                 course.ended.get_or_insert((order, at, end));
@@ -164,6 +158,14 @@ impl Facts {
             }
             Event::Kept(kept) => self.kept = Some(kept),
             Event::Interrupted(_) => {}
+        }
+    }
+
+    /// Takes in the start of a lane. One that is started again was interrupted; its time begins anew.
+    fn start_lane(&mut self, id: LaneId, order: u64, at: Millis) {
+        let course = self.lanes.entry(id).or_default();
+        if course.ended.is_none() {
+            course.started.get_or_insert((order, at)).1 = at;
         }
     }
 

@@ -83,12 +83,9 @@ pub fn judge_locations(
     let judged = cited.into_iter().map(|(cited, form)| {
         let checked = cited.into_iter().filter_map(|cited| {
             let known = looked_up.iter().find(|(known, _)| known.is_about_the_same(&cited))?;
-            let found = match known.1 {
-                PlaceFinding::Missing(Missing::Lines(_)) if form == Located::File => {
-                    PlaceFinding::Holds
-                }
-                found => found,
-            };
+            let has_file_alone = matches!(known.1, PlaceFinding::Missing(Missing::Lines(_)));
+            let is_enough = has_file_alone && form == Located::File;
+            let found = if is_enough { PlaceFinding::Holds } else { known.1 };
             Some(CheckedCitation { cited, found: Some(found) })
         });
         Some(checked.collect::<Vec<_>>()).filter(|checked| !checked.is_empty())
@@ -144,8 +141,9 @@ impl Lookup<'_> {
         let found = found.min_by_key(|found| doubt(*found));
         let found = found.unwrap_or(PlaceFinding::Missing(Missing::NoFile));
         let is_doubtful = match found {
-            PlaceFinding::Holds | PlaceFinding::WordsUnchecked => false,
-            PlaceFinding::Missing(Missing::Unchecked) => false,
+            PlaceFinding::Holds
+            | PlaceFinding::WordsUnchecked
+            | PlaceFinding::Missing(Missing::Unchecked) => false,
             PlaceFinding::Elsewhere(_)
             | PlaceFinding::NoWords
             | PlaceFinding::Missing(Missing::NoFile | Missing::Lines(_)) => {

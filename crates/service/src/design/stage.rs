@@ -135,12 +135,7 @@ impl<'a> Stage<'a> {
         requests: &[LaneNeed],
         tell: &mut OnLaneNews<'_, 'a>,
     ) -> Result<(), Failure> {
-        if let Some(forecast) = self.forecast.take() {
-            self.front_end.note(&forecast);
-        }
-        if let Some(warning) = self.usage_warning() {
-            self.front_end.warn(&warning);
-        }
+        self.say_cost();
         self.begin_watch()?;
         // Agents' activity is not part of a design's output.
         let observer = QuietObserver::new(self.session.observer.clone());
@@ -201,6 +196,16 @@ impl<'a> Stage<'a> {
         });
         failed.map_or(Ok(()), Err)?;
         self.lanes_limited(settings, requests, &limited, tell)
+    }
+
+    /// Says what the design will probably cost, and whether that is known.
+    fn say_cost(&mut self) {
+        if let Some(forecast) = self.forecast.take() {
+            self.front_end.note(&forecast);
+        }
+        if let Some(warning) = self.usage_warning() {
+            self.front_end.warn(&warning);
+        }
     }
 
     /// Asks a person; returns nothing if there is no answer.

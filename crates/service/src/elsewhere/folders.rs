@@ -1,5 +1,7 @@
 //! Other folders in which tasks, rules or messages of this project wait.
 
+use std::path::Path;
+
 use convoke_domain::repository::RepositoryId;
 use convoke_domain::text::{counted, shell_word};
 use convoke_engine::git::checkout;
@@ -151,7 +153,9 @@ pub(super) fn moved_without_git(
 
 /// Tells whether a project was a folder of no repository, as far as the store knows.
 fn is_without_git(known: &KnownProject) -> bool {
-    let is_of_git = known.path.ends_with(".git") || known.folder_id.is_some();
+    let path = Path::new(&known.path);
+    let is_gits_folder = path.ends_with(".git") || path.extension() == Some("git".as_ref());
+    let is_of_git = is_gits_folder || known.folder_id.is_some();
     known.repository.is_none() && !is_of_git && !known.is_replaced()
 }
 

@@ -63,13 +63,7 @@ pub fn described(event: &Event, settings: Option<&Settings>) -> String {
             format!("the run was stopped: {}", said(&why.to_string()))
         }
         Event::Resumed => "the run was resumed".to_owned(),
-        Event::Parked(ParkedHolder { holder, .. }) => match settings {
-            Some(settings) => {
-                let name = settings.panel.named(*holder).name();
-                format!("the limit of {} is reached, and the run waits for its end", said(name))
-            }
-            None => "a limit is reached, and the run waits for its end".to_owned(),
-        },
+        Event::Parked(parked) => waits(parked, settings),
         Event::Worked { worked: WorkerResult::Complete, .. } => {
             "the worker process completed the heavy part".to_owned()
         }
@@ -85,6 +79,12 @@ pub fn described(event: &Event, settings: Option<&Settings>) -> String {
         }
         Event::Kept(kept) => format!("the run completed with {} artifacts", kept.files.len()),
     }
+}
+
+fn waits(parked: &ParkedHolder, settings: Option<&Settings>) -> String {
+    let name = settings.map(|settings| said(settings.panel.named(parked.holder).name()));
+    let whose = name.map_or("a limit".to_owned(), |name| format!("the limit of {name}"));
+    format!("{whose} is reached, and the run waits for its end")
 }
 
 fn looked_up(results: &[(CitedPassage, PlaceFinding)]) -> String {
