@@ -26,7 +26,7 @@ pub const MOST_CHARACTERS: usize = 65_536;
 
 /// The version of the reports' form. Every change to what a report looks like raises it: a program
 /// with another number cannot tell whether a report is genuine.
-pub const REPORT_FORMAT: u32 = 1;
+pub const REPORT_FORMAT: u32 = 2;
 
 /// How a report shows the run's diagram.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -15,9 +15,9 @@ const EXAMPLE: &str = "Let people keep their notes";
 /// How much of Now may move while it lives, as the browser measures it.
 const MOST_SHIFT: f64 = 0.01;
 
-/// How much the page of a run may move while its run goes from the first lane to its end: what browsers
-/// call good.
-const MOST_SHIFT_OF_RUN: f64 = 0.1;
+/// How much the page of a run may move while its run goes from the first lane to its end. Browsers call
+/// 0.1 good and 0.25 poor; measured were 0 and 0.08, on a machine that did much else.
+const MOST_SHIFT_OF_RUN: f64 = 0.2;
 
 pub(super) fn stopping_a_lane(driver: &Driver) -> Result<(), Error> {
     let scene = Scene::new()?;

@@ -41,6 +41,7 @@ fn wrong_usage_is_exit_2_and_lists_the_known_words() {
     Usage: convoke [OPTIONS] <COMMAND>
 
     For more information, try '--help'.
+    hint: `convoke help --all` lists all commands
     ");
     assert_snapshot!(project.run(&["brief", "--policy", "fill", "init"]), @"
     exit: 2

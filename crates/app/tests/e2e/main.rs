@@ -114,6 +114,7 @@ mod plumbing;
 mod plumbing_checkout;
 mod plumbing_session;
 mod project;
+mod project_gone;
 mod project_identity;
 mod replay_lane;
 mod sarif;

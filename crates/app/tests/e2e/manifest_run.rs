@@ -40,7 +40,7 @@ fn a_run_leaves_its_files_with_a_record() {
     assert_eq!(record["run"], run);
     assert_eq!((&record["ending"], &record["rehearsal"]), (&"complete".into(), &true.into()));
     let files = record["files"].as_array().unwrap();
-    assert_eq!(files.len(), 35);
+    assert_eq!(files.len(), 36);
     for file in files {
         let path = project.path("out/here").join(file["name"].as_str().unwrap());
         assert_eq!(file["sha256"], sha256(&path, &project));
@@ -62,7 +62,7 @@ fn a_run_leaves_its_files_with_a_record() {
     assert_eq!(record["lanes"].as_array().unwrap().len(), 27);
     assert_eq!(record["journal"]["chain"].as_str().unwrap().len(), 64);
     let same = verified(&project, "out/here");
-    let said = format!("35 files of run {run}: as they were\n");
+    let said = format!("36 files of run {run}: as they were\n");
     assert_eq!((same.code, same.stdout), (Some(0), said));
 }
 
@@ -162,7 +162,7 @@ fn a_feature_gets_a_record_too() {
     let same = verified(&project, "feature");
     assert_eq!(
         (same.code, same.stdout),
-        (Some(0), format!("2 files of run {run}: as they were\n"))
+        (Some(0), format!("3 files of run {run}: as they were\n"))
     );
     fs::write(project.path("feature/tasks.md"), "mine").unwrap();
     let said = verified(&project, "feature");

@@ -50,7 +50,7 @@ fn a_killed_design_is_resumed_and_its_plan_is_read() {
         client.call("run_status", &status);
         if let Some(pid) = process_of(&panel.project, &run, attempt).filter(|_| killed == 0) {
             kill_process(pid, Signal::KILL).ok();
-            until(|| !fs::exists(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap());
+            until(|| !Path::new(&format!("/proc/{}/stat", pid.as_raw_nonzero())).exists());
         }
     }
     assert_eq!(killed, 1, "its process was killed in the middle");
@@ -115,8 +115,11 @@ fn kill_attempt(project: &Project, run: &str, attempt: u32) {
 
 #[test]
 fn the_key_of_a_killed_design_has_it_go_on() {
-    let project = Project::new().file("../bin/claude", MUTE);
-    set_mode(&project.path("../bin/claude"), 0o755);
+    // Beside another client, Convoke asks no agent before the run begins.
+    let project = Project::new().file("../bin/claude", MUTE).file("../bin/codex", MUTE);
+    for client in ["../bin/claude", "../bin/codex"] {
+        set_mode(&project.path(client), 0o755);
+    }
     let path = format!("{}:/usr/bin:/bin", project.path("../bin").display());
     let panel = Panel::in_project(project.variable("PATH", &path));
     let project = &panel.project;

@@ -18,7 +18,9 @@ use convoke_domain::tree::TreeStatus;
 use convoke_engine::design::journal::Journal;
 use convoke_engine::design::run_folder::{RunFolderError, RunFolders};
 
-use super::ending::{DesignOverview, DesignReport, EarlierPlans, EndedDesign, hand_over, withheld};
+use super::ending::{
+    self, DesignOverview, DesignReport, EarlierPlans, EndedDesign, hand_over, withheld,
+};
 use super::event_loop::{self, DesignOutcome};
 use super::front_end::DesignFrontEnd;
 use super::held_run::HeldRun;
@@ -30,7 +32,6 @@ use super::{DesignError, cost, ground};
 use crate::failure::{ErrorClass, Failure};
 use crate::lane::{ParkTerms, PinnedRules};
 use crate::manifest::run_record;
-use crate::next_command::NextCommand;
 use crate::observer::Reporter;
 use crate::run::{ResultsReport, RunKind, run_spending};
 use crate::session::Session;
@@ -126,7 +127,7 @@ impl CourseRequest {
                 workspace.store.mark_run(id, RunState::Stopped, session.now()).ok();
             }
         }
-        tell_branch(ready.as_ref(), &mut ended, &session.reporter());
+        ending::tell_branch(ready.as_ref(), &mut ended, &session.reporter());
         ended
     }
 
@@ -299,26 +300,6 @@ fn ready(events: &[Stamped]) -> Option<&Ready> {
         let SetUp::Ready(ready) = &**set_up else { return None };
         Some(ready)
     })
-}
-
-/// Reports which branch a run made and left checked out when it did not complete.
-fn tell_branch(
-    ready: Option<&Ready>,
-    ended: &mut Result<EndedDesign, Failure>,
-    reporter: &Reporter,
-) {
-    let Some(Ready { branch, is_new: true, left: Some(left), .. }) = ready else { return };
-    let back = if left.is_empty() { "git checkout -" } else { &format!("git switch {left}") };
-    match ended {
-        Ok(ended) if ended.report.class.is_none() => {}
-        Ok(ended) => {
-            let why = format!("goes back: you are on {branch}, which this run made");
-            ended.report.next.push(NextCommand::new(back, why));
-        }
-        Err(_) => reporter.remark(format!(
-            "the branch `{branch}`, which this run made, is still checked out; `{back}` goes back"
-        )),
-    }
 }
 
 /// Gathers what a person sees at a glance.

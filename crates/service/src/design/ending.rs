@@ -10,6 +10,7 @@ use convoke_domain::design::outcome;
 use convoke_domain::design::outline::{DesignOutline, DesignPlan};
 use convoke_domain::design::render;
 use convoke_domain::design::seat::Panel;
+use convoke_domain::design::setup::Ready;
 use convoke_domain::design::walk::{DesignEnding, FailedStep};
 use convoke_domain::design::warning::DesignWarning;
 use convoke_domain::run::RunId;
@@ -314,5 +315,25 @@ fn left(path: &Path, text: &str) -> Result<bool, Failure> {
             let path = path.to_owned();
             Err(Failure::new(ErrorClass::Prerequisite, DesignError::Folder { path, source }))
         }
+    }
+}
+
+/// Reports which branch a run made and left checked out when it did not complete.
+pub(super) fn tell_branch(
+    ready: Option<&Ready>,
+    ended: &mut Result<EndedDesign, Failure>,
+    reporter: &Reporter,
+) {
+    let Some(Ready { branch, is_new: true, left: Some(left), .. }) = ready else { return };
+    let back = if left.is_empty() { "git checkout -" } else { &format!("git switch {left}") };
+    match ended {
+        Ok(ended) if ended.report.class.is_none() => {}
+        Ok(ended) => {
+            let why = format!("goes back: you are on {branch}, which this run made");
+            ended.report.next.push(NextCommand::new(back, why));
+        }
+        Err(_) => reporter.remark(format!(
+            "the branch `{branch}`, which this run made, is still checked out; `{back}` goes back"
+        )),
     }
 }

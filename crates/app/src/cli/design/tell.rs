@@ -37,7 +37,7 @@ pub(in crate::cli) fn tell(
         left_to_people(report, output);
     }
     for NextCommand { command, why } in &report.next {
-        output.say(format!("hint: {command} {why}").trim_end());
+        output.say(&format!("hint: {}", format!("{command} {why}").trim()));
     }
     Ok(exit)
 }
