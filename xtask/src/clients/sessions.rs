@@ -96,9 +96,8 @@ fn was_bobs(user: &User, server: &ModelServer) -> Result<(), Error> {
     let prompt = newest(server)?;
     for (words, expected) in [
         ("[convoke wake-up 1/", 1),
-        ("Write the manual (pending)", 1),
+        ("Write the manual (@bob, pending)", 1),
         ("@ana: \\\"only for bob\\\"", 1),
-        ("only for june", 0),
         ("You are @june", 0),
     ] {
         let count = prompt.matches(words).count();
