@@ -129,6 +129,22 @@ pub(super) fn timed<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<(Durat
     Ok((start.elapsed(), done))
 }
 
+/// A client, the attempt, the expected result, and the function that runs it.
+pub(super) type TimedCase<'a> =
+    (&'static str, &'static str, &'static str, &'a dyn Fn() -> Result<(), Error>);
+
+/// Runs all cases. Adds a row for each, also for one that went wrong.
+pub(super) fn check_cases(cases: &[TimedCase<'_>], rows: &mut Vec<Row>) -> Result<(), Error> {
+    let mut wrong = Vec::new();
+    for (client, case, outcome, run) in cases {
+        let (took, ended) = timed(|| Ok(run()))?;
+        let outcome = if ended.is_ok() { outcome } else { "WRONG" }.to_owned();
+        rows.push(Row { client, case, outcome, took });
+        wrong.extend(ended.err().map(|error| format!("{client}, {case}: {error}")));
+    }
+    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
+}
+
 impl Case {
     fn run(&self, client: &'static str, bin: &Path) -> Result<String, Error> {
         let driver = Driver::new(client, bin)?;

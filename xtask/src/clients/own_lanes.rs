@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use super::lanes::{Row, setup, timed};
+use super::lanes::{Row, TimedCase, check_cases, setup};
 use super::user::{User, finished};
 use super::{claude, codex, whole_and_once};
 use crate::Error;
@@ -20,24 +20,14 @@ const MARK: &str = "[convoke wake-up";
 /// Runs a lane of each client, then a session of its user's, and one with hooks from two places.
 /// Adds a row for each, also for one that went wrong.
 pub(super) fn check(bins: &[PathBuf; 2], rows: &mut Vec<Row>) -> Result<(), Error> {
-    let mut wrong = Vec::new();
     let [claude, codex] = bins;
-    let cases: [Case<'_>; 3] = [
+    let cases: [TimedCase<'_>; 3] = [
         ("claude", "hooks in a lane", "silent", &|| in_lane("claude", claude)),
         ("codex", "hooks in a lane", "silent", &|| in_lane("codex", codex)),
         ("claude", "hooks in settings and plugin", "delivered once", &|| twice(claude)),
     ];
-    for (client, case, outcome, run) in cases {
-        let (took, ended) = timed(|| Ok(run()))?;
-        let outcome = if ended.is_ok() { outcome } else { "WRONG" }.to_owned();
-        rows.push(Row { client, case, outcome, took });
-        wrong.extend(ended.err().map(|error| format!("{client}, {case}: {error}")));
-    }
-    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
+    check_cases(&cases, rows)
 }
-
-/// A client, the attempt, the expected result, and the function that runs it.
-type Case<'a> = (&'static str, &'static str, &'static str, &'a dyn Fn() -> Result<(), Error>);
 
 fn in_lane(client: &'static str, bin: &Path) -> Result<(), Error> {
     let (user, server) = (User::new()?, ModelServer::start()?);

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::lanes::{Row, timed};
+use super::lanes::{Row, TimedCase, check_cases};
 use super::user::{User, finished};
 use super::{claude, codex, plugin, whole_and_once};
 use crate::Error;
@@ -18,27 +18,17 @@ const MESSAGES: usize = 15;
 /// Settings as a person may keep them: tabs, CRLF, a blank too much, a repeated key and an escape.
 const ODD_SETTINGS: &str = "{\r\n\t\"cleanupPeriodDays\" : 30,\r\n\t\"cleanupPeriodDays\": 31,\r\n\t\"env\": { \"A\": \"\\u0041\"  }\r\n}\r\n";
 
-/// A client, the attempt, the expected result, and the function that runs it.
-type Case<'a> = (&'static str, &'static str, &'static str, &'a dyn Fn() -> Result<(), Error>);
-
 /// Runs all cases. Adds a row for each, also for one that went wrong.
 pub(super) fn check(bins: &[PathBuf; 2], rows: &mut Vec<Row>) -> Result<(), Error> {
-    let mut wrong = Vec::new();
     let [claude, codex] = bins;
-    let cases: [Case<'_>; 5] = [
+    let cases: [TimedCase<'_>; 5] = [
         ("claude", "15 long messages", "delivered or counted", &|| messages(claude)),
         ("claude", "session of CONVOKE_AGENT", "its own wake-up", &|| named_in_claude(claude)),
         ("codex", "session of CONVOKE_AGENT", "its own wake-up", &|| named_in_codex(codex)),
         ("claude", "install beside the plugin", "refused", &|| beside_plugin(claude)),
         ("claude", "hooks without their program", "silent", &|| without_program(claude)),
     ];
-    for (client, case, outcome, run) in cases {
-        let (took, ended) = timed(|| Ok(run()))?;
-        let outcome = if ended.is_ok() { outcome } else { "WRONG" }.to_owned();
-        rows.push(Row { client, case, outcome, took });
-        wrong.extend(ended.err().map(|error| format!("{client}, {case}: {error}")));
-    }
-    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
+    check_cases(&cases, rows)
 }
 
 fn newest(server: &ModelServer) -> Result<String, Error> {
