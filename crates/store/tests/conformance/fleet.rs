@@ -216,7 +216,7 @@ pub(super) fn a_worker_hears_when_its_lanes_submitter_was_there(store: &dyn Stor
     let watched = store.watch_fleet_lane("f-1", at(50)).unwrap().unwrap().watched_at;
     assert!(watched > submitted, "by the store's clock");
     let (second, heard) = renew(60);
-    assert_eq!(heard, watched, "a sign of life of the worker is none of the submitter");
+    assert_eq!(heard, watched, "a worker that is alive says nothing about its submitter");
     assert!(second > first && second >= heard, "both are times of one clock");
 }
 
